@@ -118,17 +118,13 @@ class SqlDatasetV1(DatasetV1Adapter):
         structure = nest.map_structure(
             lambda dtype: specs.TensorSpec([], dtype), output_types
         )
-        named = {
-            "driver_name": driver_name,
-            "data_source_name": data_source_name,
-            "query": query,
-        }
+        string = dtypes.string
+        source = reader_argument("data_source_name", data_source_name, None, string)
         variant = apply_op(
             "SqlDataset",
-            **{
-                name: reader_argument(name, value, None, dtypes.string)
-                for name, value in named.items()
-            },
+            driver_name=reader_argument("driver_name", driver_name, None, string),
+            data_source_name=source,
+            query=reader_argument("query", query, None, string),
             **flat_structure(structure),
         )
         super().__init__(variant, structure)

@@ -141,7 +141,8 @@ def _OptimizeDataset(
     input_dataset: Dataset, optimizations: Any, optimization_configs: Any = None
 ) -> Dataset:
     """The same elements of a rewritten dataset."""
-    return optimization.optimize(optimizations)(input_dataset)
+    optimized: Dataset = optimization.optimize(optimizations)(input_dataset)
+    return optimized
 
 
 def _MaxIntraOpParallelismDataset(

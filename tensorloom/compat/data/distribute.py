@@ -38,8 +38,9 @@ def rebatch_dataset(
                 "Perhaps your input dataset is not batched?"
             )
         size, *rest = shape.as_list()
-        even = size is not None and size % num_replicas == 0
-        return TensorShape([size // num_replicas if even else None, *rest])
+        if size is None or size % num_replicas:
+            return TensorShape([None, *rest])
+        return TensorShape([size // num_replicas, *rest])
 
     structure = specs.legacy_structure(
         input_dataset.output_types,

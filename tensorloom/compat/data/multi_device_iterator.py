@@ -125,7 +125,7 @@ class MultiDeviceIterator:
         return self._of_each(lambda iterator: iterator.get_next())
 
     def get_next_as_optional(self) -> list[Any]:
-        """The next element of each device as an optional; at the end without a value."""
+        """The next element of each device as an optional, empty at the end."""
         return self._of_each(get_next_as_optional)
 
     def _of_each(self, following: Any) -> list[Any]:

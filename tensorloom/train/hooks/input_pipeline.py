@@ -1,4 +1,4 @@
-"""`tf.data.experimental.CheckpointInputPipelineHook`: checkpoints of iterators alone."""
+"""Checkpoints of input pipelines alone: `CheckpointInputPipelineHook`."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class CheckpointInputPipelineHook(SessionRunHook):
     """Saves how far the iterators of the graph have come, beside the model.
 
     The checkpoints are called `input.ckpt-...` (`input_<task type>_<task id>.ckpt-...`
-    in a cluster), and `checkpoint_input` names the latest. Training that is resumed goes
-    on behind the last element that was saved.
+    in a cluster), and `checkpoint_input` names the latest. Training that is resumed
+    goes on behind the last element that was saved.
 
     Args:
       estimator: whose directory and intervals are used.

@@ -1,0 +1,218 @@
+"""Datasets that TensorFlow has under module paths alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorloom.python.data.experimental.ops import (
+    distribute,
+    interleave_ops,
+    map_defun,
+    matching_files,
+    optimization,
+    readers,
+    sleep,
+    snapshot,
+    threadpool,
+)
+from tensorloom.python.data.ops import dataset_ops, multi_device_iterator_ops
+from tensorloom.python.ops import gen_dataset_ops
+
+import tensorloom as tf
+
+
+def _elements(dataset: Any) -> list[Any]:
+    iterator = tf.data.make_initializable_iterator(dataset)
+    following = iterator.get_next()
+    found = []
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        while True:
+            try:
+                found.append(session.run(following))
+            except tf.errors.OutOfRangeError:
+                return found
+
+
+def _numbers(count: int) -> Any:
+    return tf.data.Dataset.range(count)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda ds: optimization._ChooseFastestDataset([ds, ds]),
+        lambda ds: optimization._ChooseFastestBranchDataset(
+            ds, [lambda d: d.prefetch(1), lambda d: d]
+        ),
+        lambda ds: ds.apply(sleep.sleep(10)),
+        lambda ds: threadpool.override_threadpool(ds, threadpool.PrivateThreadPool(2)),
+        lambda ds: dataset_ops._MaxIntraOpParallelismDataset(ds, 1),
+        lambda ds: dataset_ops._PrivateThreadPoolDataset(ds, 2),
+        lambda ds: dataset_ops._ModelDataset(ds),
+        lambda ds: dataset_ops._OptimizeDataset(ds, ["noop_elimination"]),
+        lambda ds: dataset_ops.MapDataset(ds, lambda x: x),
+        lambda ds: dataset_ops.ParallelMapDataset(ds, lambda x: x, 2),
+    ],
+)
+def test_same_elements(make: Any) -> None:
+    assert _elements(make(_numbers(5))) == [0, 1, 2, 3, 4]
+
+
+def test_branches_of_other_sizes() -> None:
+    dataset = optimization._ChooseFastestBranchDataset(
+        _numbers(4),
+        [lambda d: d.batch(2), lambda d: d.batch(2).map(tf.identity)],
+        ratio_numerator=2,
+    )
+    assert [e.tolist() for e in _elements(dataset)] == [[0, 1], [2, 3]]
+    with pytest.raises(ValueError, match="ratio must be positive"):
+        optimization._ChooseFastestBranchDataset(
+            _numbers(4), [lambda d: d], ratio_denominator=0
+        )
+
+
+def test_classes_of_ones_own() -> None:
+    class Skipping(dataset_ops.UnaryUnchangedStructureDataset):  # type: ignore[misc]
+        def __init__(self, input_dataset: Any) -> None:
+            self._input_dataset = input_dataset
+            variant = gen_dataset_ops.skip_dataset(
+                input_dataset._variant_tensor,
+                count=tf.constant(2, tf.int64),
+                **self._flat_structure,
+            )
+            super().__init__(input_dataset, variant)
+
+    source = _numbers(4)
+    dataset = Skipping(source)
+    assert dataset.element_spec == source.element_spec
+    assert dataset._inputs() == [source]
+    assert _elements(dataset.map(lambda x: x * 2)) == [4, 6]
+
+
+def test_batches_for_replicas() -> None:
+    dataset = distribute._RebatchDataset(_numbers(8).batch(4, True), 2)
+    assert dataset.output_shapes.as_list() == [2]
+    assert [len(e) for e in _elements(dataset)] == [2, 2, 2, 2]
+    with pytest.raises(ValueError, match="at least one dimension"):
+        distribute._RebatchDataset(_numbers(8), 2)
+
+
+def test_matching_files(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt", "c.log"):
+        (tmp_path / name).write_text(name)
+    dataset = matching_files.MatchingFilesDataset([str(tmp_path / "*.txt")])
+    names = sorted(Path(e.decode()).name for e in _elements(dataset))
+    assert names == ["a.txt", "b.txt"]
+
+
+def test_snapshot_is_read_again(tmp_path: Path) -> None:
+    folder = str(tmp_path / "snapshot")
+    first = _elements(_numbers(5).apply(snapshot.snapshot(folder)))
+    again = _elements(_numbers(5).apply(snapshot.snapshot(folder)))
+    assert first == again == [0, 1, 2, 3, 4]
+
+
+def test_directed_interleave() -> None:
+    parts = [_numbers(2).map(lambda x, k=k: x + k) for k in (0, 10)]
+    choice = tf.data.Dataset.from_tensor_slices(np.array([1, 0, 1, 0], np.int64))
+    dataset = interleave_ops._DirectedInterleaveDataset(choice, parts)
+    assert _elements(dataset) == [10, 0, 11, 1]
+
+
+def test_function_of_slices() -> None:
+    offset = tf.constant(10.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([2], tf.float32)])
+    def shifted(row: Any) -> Any:
+        return row + offset
+
+    (made,) = map_defun.map_defun(shifted, [tf.ones([3, 2])], [tf.float32], [[2]])
+    with tf.Session() as session:
+        assert session.run(made).tolist() == [[11, 11]] * 3
+    with pytest.raises(ValueError, match="must be a list of tensors"):
+        map_defun.map_defun(shifted, tf.ones([3, 2]), [tf.float32], [[2]])
+
+
+def test_batches_of_records(tmp_path: Path) -> None:
+    name = str(tmp_path / "records")
+    with tf.io.TFRecordWriter(name) as writer:
+        for number in range(5):
+            writer.write(b"%d" % number)
+    dataset = readers.make_tf_record_dataset(
+        name, 2, parser_fn=tf.strings.to_number, num_epochs=1, shuffle=False
+    )
+    assert [e.tolist() for e in _elements(dataset)] == [[0, 1], [2, 3], [4]]
+
+
+def test_rows_of_a_query(tmp_path: Path) -> None:
+    name = str(tmp_path / "people.db")
+    with sqlite3.connect(name) as database:
+        database.execute("CREATE TABLE people (name TEXT, age INTEGER)")
+        database.execute("INSERT INTO people VALUES ('Ada', 36), ('Alan', 41)")
+    dataset = tf.data.experimental.SqlDataset(
+        "sqlite", name, "SELECT name, age FROM people", (tf.string, tf.int32)
+    )
+    assert _elements(dataset) == [(b"Ada", 36), (b"Alan", 41)]
+
+
+def test_elements_for_devices() -> None:
+    config = tf.ConfigProto(device_count={"CPU": 3})
+    iterator = multi_device_iterator_ops.MultiDeviceIterator(
+        _numbers(4), ["/cpu:1", "/cpu:2"]
+    )
+    both = iterator.get_next()
+    with tf.Session(config=config) as session:
+        for _ in range(2):  # a second pass begins anew
+            session.run(iterator.initializer)
+            assert session.run(both) == [0, 1]
+            assert session.run(both) == [2, 3]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(both)
+
+
+def test_statistics_of_a_pipeline() -> None:
+    aggregator = tf.data.experimental.StatsAggregator()
+    dataset = _numbers(3).apply(tf.data.experimental.bytes_produced_stats("bytes"))
+    options = tf.data.Options()
+    options.experimental_stats.aggregator = aggregator
+    iterator = tf.data.make_initializable_iterator(dataset.with_options(options))
+    following, summary = iterator.get_next(), aggregator.get_summary()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        for _ in range(3):
+            session.run(following)
+        message = tf.Summary.FromString(session.run(summary))
+    (histogram,) = [v.histo for v in message.value if v.tag == "bytes"]
+    assert (histogram.num, histogram.sum) == (3, 24)
+
+
+def test_unordered_rows_are_refused() -> None:
+    rows = tf.SparseTensorValue([[1, 0], [0, 0]], [1, 2], [2, 1])
+    sparse = tf.sparse_placeholder(tf.int32)
+    dataset = tf.data.Dataset.from_sparse_tensor_slices(sparse)
+    iterator = tf.data.make_initializable_iterator(dataset)
+    with tf.Session() as session, pytest.raises(tf.errors.UnimplementedError):
+        session.run(iterator.initializer, {sparse: rows})
+
+
+def test_position_of_an_iterator_as_a_message() -> None:
+    iterator = tf.data.make_initializable_iterator(_numbers(5))
+    resource = iterator._iterator_resource
+    state = tf.io.serialize_tensor(gen_dataset_ops.serialize_iterator(resource))
+    given = tf.placeholder(tf.string, [])
+    back = gen_dataset_ops.deserialize_iterator(
+        resource, tf.io.parse_tensor(given, tf.variant)
+    )
+    following = iterator.get_next()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        session.run(following)
+        kept = session.run(state)
+        assert session.run(following) == 1
+        session.run(back, {given: kept})
+        assert session.run(following) == 1
