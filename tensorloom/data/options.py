@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorloom.framework.export import export
+from tensorloom.framework.registry.op_def_library import apply_op
 
 
 class _Option(property):
@@ -226,12 +227,28 @@ class DistributeOptions(OptionsBase):
     _defaults: ClassVar[dict[str, Any]] = {"auto_shard": True}
 
 
+@export("data.experimental.StatsAggregator")
+class StatsAggregatorV1:
+    """Where statistics of datasets come together.
+
+    Say it in `StatsOptions.aggregator`, and measure with `latency_stats` and
+    `bytes_produced_stats`.
+    """
+
+    def __init__(self) -> None:
+        self._resource = apply_op("StatsAggregatorHandle")
+
+    def get_summary(self) -> Any:
+        """What was measured so far, a serialized Summary in a string scalar."""
+        return apply_op("StatsAggregatorSummary", iterator=self._resource)
+
+
 @export("data.experimental.StatsOptions")
 class StatsOptions(OptionsBase):
     """What is measured."""
 
     _types: ClassVar[dict[str, Any]] = {
-        "aggregator": object,
+        "aggregator": StatsAggregatorV1,
         "prefix": str,
         "counter_prefix": str,
         "latency_all_edges": bool,
@@ -266,4 +283,6 @@ class Options(OptionsBase):
             found.append("make_sloppy")
         if self.experimental_slack:
             found.append("slack")
+        if self.experimental_stats.latency_all_edges:
+            found.append("latency_all_edges")
         return found
