@@ -92,7 +92,9 @@ def torch_kernels() -> dict[str, str]:
     """The modules of the kernels over torch tensors, by op. Imports torch."""
     torch_loading.import_torch()
     from tensorloom.kernels import torch
+    from tensorloom.kernels.torch.state import early_arrays
 
+    early_arrays.make_tensors()
     return _kernel_index(torch)
 
 

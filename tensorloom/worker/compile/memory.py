@@ -20,6 +20,12 @@ from tensorloom.framework.registry import op_registry
 from tensorloom.framework.runtime.resource import holds_host_value, is_torch_type
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.kernels.host.linalg.matmul import BLAS_TYPES
+from tensorloom.kernels.host.training.update_ops import (
+    DENSE_OPS,
+    FUSED_OPS,
+    MOST_BY_NUMPY,
+)
+from tensorloom.kernels.torch.state import early_arrays
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Node
@@ -41,6 +47,14 @@ _LIGHT_STEPS: Final = frozenset([b"BiasAdd", b"Relu"])
 _HEAVIER_STEPS: Final = frozenset([b"Sigmoid", b"Tanh"])
 # On other devices only what steers the step: leaving the device costs far more.
 DEVICE_ELEMENTS: Final = 64
+# Updates of variables that NumPy can do, too: those that round in one way only.
+_ASSIGNMENTS: Final = frozenset(
+    {
+        *("Assign", "AssignAdd", "AssignSub", "AssignVariableOp"),
+        *("AssignAddVariableOp", "AssignSubVariableOp"),
+    }
+)
+_UPDATES: Final = _ASSIGNMENTS.union(DENSE_OPS, FUSED_OPS)
 # Ops whose NumPy kernels are views, copies, or one vectorized pass, with AVX2 too.
 _ONE_PASS: Final = frozenset(
     {
@@ -63,13 +77,14 @@ def runs_on_host(
     node: Node, inputs: Sequence[Value], kernel: KernelDef, device_type: str
 ) -> bool:
     """Whether a node that could run on tensors too runs its host kernel."""
+    if node.op in _UPDATES and any(v.handle is not None for v in inputs):
+        return _updates_on_host(node, inputs, device_type)
+    if _is_early_read(node, inputs, device_type):
+        return True
     reads_rows = device_type == "CPU" and _reads_rows_of_variable(node, inputs)
-    for value in inputs:
-        if value.handle is not None:
-            if holds_host_value(*value.handle, device_type):
-                return True
-            if not reads_rows:
-                return False
+    by_variable = _by_variable(inputs, device_type, reads_rows)
+    if by_variable is not None:
+        return by_variable
     if any(v.dtype.base_dtype.name == "string" for v in inputs):
         return True
     if _takes_any_memory(node, kernel):
@@ -96,6 +111,49 @@ def runs_on_host(
             for shape, dtype in zip(shapes, node.output_types, strict=True)
         )
     )
+
+
+def _by_variable(
+    inputs: Sequence[Value], device_type: str, reads_rows: bool
+) -> bool | None:
+    """What the memory of a variable among the inputs decides; None for nothing."""
+    for value in inputs:
+        if value.handle is not None:
+            if holds_host_value(*value.handle, device_type):
+                return True
+            if not reads_rows:
+                return False
+    return None
+
+
+def _updates_on_host(node: Node, inputs: Sequence[Value], device_type: str) -> bool:
+    """Whether variables are updated by NumPy: few small ones, by what is at hand."""
+    handles = [value.handle for value in inputs if value.handle is not None]
+    if all(holds_host_value(*handle, device_type) for handle in handles):
+        return True
+    values = [value for value in inputs if value.handle is None]
+    return (
+        node.attrs.get("N", 1) <= MOST_BY_NUMPY
+        and all(_is_read_on_host(*handle, device_type) for handle in handles)
+        and (node.op in _ASSIGNMENTS or _are_floats(handles))
+        and are_at_hand(values, device_type)
+        and all(is_small(v.shape, False, device_type, CPU_ELEMENTS) for v in values)
+    )
+
+
+def _are_floats(handles: Sequence[tuple[DType, TensorShape]]) -> bool:
+    return all(dtype.base_dtype in BLAS_TYPES for dtype, _ in handles)
+
+
+def _is_early_read(node: Node, inputs: Sequence[Value], device_type: str) -> bool:
+    """Whether a variable is read as it is until torch is there (`early_arrays.py`).
+
+    Where its value goes from there is the same in both cases: it is at hand.
+    """
+    if node.op != "ReadVariableOp" or inputs[0].handle is None:
+        return False
+    small = _is_read_on_host(*inputs[0].handle, device_type)
+    return small and early_arrays.are_held()
 
 
 def _types_of_values(node: Node) -> Sequence[DType]:

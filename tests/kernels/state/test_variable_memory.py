@@ -124,8 +124,9 @@ def test_view_of_a_variable_stays():
 
 
 def test_update_alone_is_in_place():
-    variable = tf.Variable(np.ones(LARGE, np.float32), name="updated_in_place")
-    update = variable.assign_add(np.ones(LARGE, np.float32)).op
+    ones = np.ones((100, 50), np.float32)  # more than NumPy updates
+    variable = tf.Variable(ones, name="updated_in_place")
+    update = variable.assign_add(ones).op
     with tf.Session() as session:
         session.run(variable.initializer)
         session.run(update)

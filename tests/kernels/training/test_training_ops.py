@@ -17,7 +17,7 @@ from tensorloom.framework.runtime.resource import Variable
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.kernels.host.training.array_updates import distinct_parts
-from tensorloom.kernels.host.training.training_ops import FUSED_RULES
+from tensorloom.kernels.host.training.update_ops import FUSED_RULES
 from tensorloom.kernels.host.training.update_rules import FORMULAS, LAYOUT, SCALARS
 from tensorloom.kernels.torch.state.variable_value import to_host, to_tensor
 from tensorloom.ops.training.training_ops import RULES

@@ -7,6 +7,7 @@ which loads torch.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +23,14 @@ from tensorloom.framework.runtime.resource import (
     holds_host_value,
 )
 from tensorloom.kernels.host.array.allocation import check_shape
+from tensorloom.kernels.torch.state import early_arrays
 from tensorloom.kernels.torch.state.variable_value import (
     format_shape,
     held_array,
     is_host,
     owned_array,
     owned_tensor,
+    replace_value,
     shape_of,
     to_host,
     uninitialized,
@@ -106,7 +109,9 @@ def store(
     device: Any,
 ) -> None:
     """Sets a variable's value in the kind of memory that its static facts ask for."""
-    if holds_host_value(variable.dtype, variable.shape, device_type):
+    if holds_host_value(variable.dtype, variable.shape, device_type) or (
+        device_type == "CPU" and early_arrays.may_hold(variable, value)
+    ):
         variable.value = owned_array(to_host(value))
     else:
         variable.value = owned_tensor(value, device)
@@ -160,8 +165,13 @@ def assign_variable(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _update(c: OpKernelConstruction, sign: int) -> Callable[[Variable, Any], None]:
-    """The function that adds `sign * value` to a variable under its lock."""
+def _update(
+    c: OpKernelConstruction, sign: int, on_tensors: bool
+) -> Callable[[Variable, Any], None]:
+    """The function that adds `sign * value` to a variable under its lock.
+
+    `on_tensors`: it runs where tensors are computed, and changes them in place.
+    """
     resource = c.op.endswith("VariableOp")
     device = c.torch_device
     add = sign > 0
@@ -172,9 +182,9 @@ def _update(c: OpKernelConstruction, sign: int) -> Callable[[Variable, Any], Non
             raise uninitialized(variable, resource)
         if shape_of(held) != shape_of(value):
             raise _mismatch(resource, shape_of(held), shape_of(value))
-        if is_host(held):
-            value = to_host(value)
-            variable.value = held + value if add else held - value
+        if is_host(held) or not on_tensors:
+            old, value = to_host(held), to_host(value)
+            replace_value(variable, old + value if add else old - value)
         else:
             from tensorloom.kernels.torch.state.in_place_updates import add_in_place
 
@@ -206,10 +216,9 @@ def _mismatch(
     return errors.InvalidArgumentError(None, None, message)
 
 
-@host_kernel(["AssignAdd", "AssignSub"], any_inputs=("value",), large=True)
-def assign_update(c: OpKernelConstruction) -> Compute:
+def assign_update(c: OpKernelConstruction, on_tensors: bool) -> Compute:
     """ref += value or ref -= value."""
-    update = _update(c, 1 if c.op == "AssignAdd" else -1)
+    update = _update(c, 1 if c.op == "AssignAdd" else -1, on_tensors)
 
     def compute(ref: Variable, value: Any) -> Variable:
         update(ref, value)
@@ -218,12 +227,17 @@ def assign_update(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel(
-    ["AssignAddVariableOp", "AssignSubVariableOp"], any_inputs=("value",), large=True
-)
-def assign_update_variable(c: OpKernelConstruction) -> Compute:
+def assign_update_variable(c: OpKernelConstruction, on_tensors: bool) -> Compute:
     """Adds to or subtracts from the value behind a handle."""
-    return _update(c, 1 if c.op == "AssignAddVariableOp" else -1)
+    return _update(c, 1 if c.op == "AssignAddVariableOp" else -1, on_tensors)
+
+
+host_kernel(["AssignAdd", "AssignSub"], any_inputs=("value",), large=True)(
+    functools.partial(assign_update, on_tensors=False)
+)
+host_kernel(
+    ["AssignAddVariableOp", "AssignSubVariableOp"], any_inputs=("value",), large=True
+)(functools.partial(assign_update_variable, on_tensors=False))
 
 
 @host_kernel("ReadVariableOp", aliases=True)

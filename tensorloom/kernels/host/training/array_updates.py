@@ -12,7 +12,7 @@ from tensorloom.kernels.host.indexing.stable_order import (
     stable_order,
     starts_of_runs,
 )
-from tensorloom.kernels.torch.state.variable_value import to_host
+from tensorloom.kernels.torch.state.variable_value import replace_value, to_host
 
 if TYPE_CHECKING:
     from tensorloom.framework.runtime.resource import Variable
@@ -26,17 +26,16 @@ def update_arrays(
     gradient_at: int,
     attrs: Any,
 ) -> None:
-    """Updates a variable in host memory, with its slots; call under its lock."""
+    """Updates a variable with its slots by NumPy; call under its lock."""
     values = tuple(to_host(v.value) for v in state)
     hosted = [to_host(x) if i == gradient_at else x for i, x in enumerate(inputs)]
-    for variable, value in zip(
-        state, formula(np, values, tuple(hosted), attrs), strict=True
+    for variable, old, new in zip(
+        state, values, formula(np, values, tuple(hosted), attrs), strict=True
     ):
-        # A formula over scalars and Python numbers must not widen the dtype.
-        held = variable.value
-        variable.value = (
-            value if value.dtype == held.dtype else value.astype(held.dtype)
-        )
+        if new is not old:
+            # A formula over scalars and Python numbers must not widen the dtype.
+            fits = new.dtype == old.dtype
+            replace_value(variable, new if fits else new.astype(old.dtype))
 
 
 def update_array_rows(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,14 @@ from tensorloom.kernels.host.state.array_scatter import are_inside
 from tensorloom.kernels.host.training.array_updates import (
     update_array_rows,
     update_arrays,
+)
+from tensorloom.kernels.host.training.update_ops import (
+    DENSE_OPS,
+    ELEMENTS_BY_NUMPY,
+    FUSED_OPS,
+    FUSED_SPARSE_OPS,
+    MOST_BY_NUMPY,
+    SPARSE_OPS,
 )
 from tensorloom.kernels.host.training.update_rules import (
     FORMULAS,
@@ -42,15 +51,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.runtime.resource import Variable
 
-DENSE_OPS = [f"{form}Apply{rule}" for form in ("", "Resource") for rule in FORMULAS]
-SPARSE_OPS = [
-    f"{form}SparseApply{rule}" for form in ("", "Resource") for rule in FORMULAS
-]
-FUSED_RULES = ("GradientDescent", "Momentum", "Adam", "RMSProp", "Adagrad")
-FUSED_OPS = [
-    f"_Fused{form}Apply{rule}" for form in ("", "Resource") for rule in FUSED_RULES
-]
-FUSED_SPARSE_OPS = [f"_Fused{op}" for op in SPARSE_OPS]
 # The inputs that are taken as they are, under the names they have in any rule.
 GRADIENTS = ("grad", "delta", "indices")
 
@@ -80,9 +80,11 @@ def check_ready(state: Sequence[Variable], resource: bool) -> None:
             raise uninitialized(variable, resource)
 
 
-@host_kernel(DENSE_OPS, any_inputs=GRADIENTS, large=True)
-def apply_dense(c: OpKernelConstruction) -> Compute:
-    """One dense update of a variable and its slots."""
+def apply_dense(c: OpKernelConstruction, on_tensors: bool) -> Compute:
+    """One dense update of a variable and its slots.
+
+    `on_tensors`: of tensors it is by torch, of whatever size.
+    """
     rule, resource = rule_of(c.op), c.op.startswith("Resource")
     count, gradient_at = LAYOUT[rule]
     attrs, check_numbers = c.attrs, _number_check(c, rule, count)
@@ -95,21 +97,34 @@ def apply_dense(c: OpKernelConstruction) -> Compute:
         with variable.lock:
             check_ready(state, resource)
             check_same_shape(state, inputs[gradient_at])
-            update_one(rule, state, inputs, gradient_at, attrs)
+            by_numpy = not on_tensors and suits_numpy([state])
+            _update_one(rule, state, inputs, gradient_at, attrs, by_numpy)
         return None if resource else variable
 
     return compute
 
 
-def update_one(
+def suits_numpy(states: Sequence[Sequence[Variable]]) -> bool:
+    """Whether NumPy updates variables with their slots as soon as torch does.
+
+    Of many, torch's call for all takes less than NumPy's for each. What it says hangs
+    on sizes alone: the two round differently.
+    """
+    sizes = [math.prod(state[0].value.shape) for state in states]
+    most = max(sizes)
+    return most <= 1 or (len(sizes) <= MOST_BY_NUMPY and most <= ELEMENTS_BY_NUMPY)
+
+
+def _update_one(
     rule: str,
     state: Sequence[Variable],
     inputs: Sequence[Any],
     gradient_at: int,
     attrs: Mapping[str, Any],
+    by_numpy: bool,
 ) -> None:
-    """Updates a variable with its slots, in the memory that it is in."""
-    if is_host(state[0].value):
+    """Updates a variable with its slots; one in host memory by NumPy in any case."""
+    if by_numpy or is_host(state[0].value):
         update_arrays(FORMULAS[rule], state, inputs, gradient_at, attrs)
     else:
         from tensorloom.kernels.torch.training import tensor_updates
@@ -315,9 +330,11 @@ def _locked(variables: Sequence[Variable]) -> Iterator[None]:
             lock.release()
 
 
-@host_kernel(FUSED_OPS, any_inputs=GRADIENTS, large=True)
-def apply_fused(c: OpKernelConstruction) -> Compute:
-    """The updates of all variables of a step by one rule."""
+def apply_fused(c: OpKernelConstruction, on_tensors: bool) -> Compute:
+    """The updates of all variables of a step by one rule.
+
+    `on_tensors`: of tensors they are by torch, of whatever size.
+    """
     rule, resource = rule_of(c.op), "Resource" in c.op
     slots, gradient_at = LAYOUT[rule]
     count: int = c["N"]
@@ -337,10 +354,11 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
             for state, gradient in zip(states, gradients, strict=True):
                 check_ready(state, resource)
                 check_same_shape(state, gradient)
-            if all(is_host(variable.value) for variable in columns[0]):
+            by_numpy = not on_tensors and suits_numpy(states)
+            if by_numpy or all(is_host(variable.value) for variable in columns[0]):
                 for state, gradient in zip(states, gradients, strict=True):
                     inputs = [*numbers[:gradient_at], gradient, *numbers[gradient_at:]]
-                    update_one(rule, state, inputs, gradient_at, attrs)
+                    _update_one(rule, state, inputs, gradient_at, attrs, by_numpy)
             else:
                 from tensorloom.kernels.torch.training import tensor_updates
 
@@ -348,6 +366,14 @@ def apply_fused(c: OpKernelConstruction) -> Compute:
         return None if resource else columns[0]
 
     return compute
+
+
+host_kernel(DENSE_OPS, any_inputs=GRADIENTS, large=True)(
+    functools.partial(apply_dense, on_tensors=False)
+)
+host_kernel(FUSED_OPS, any_inputs=GRADIENTS, large=True)(
+    functools.partial(apply_fused, on_tensors=False)
+)
 
 
 def _number_check(

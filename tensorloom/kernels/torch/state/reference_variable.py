@@ -7,6 +7,7 @@ serve torch nodes as well; here are the reads. What updates call for tensors is 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -27,9 +28,11 @@ kernel("Assign", any_inputs=("value",), retains=("value",))(host_state_ops.assig
 kernel("AssignVariableOp", any_inputs=("value",), retains=("value",))(
     host_state_ops.assign_variable
 )
-kernel(["AssignAdd", "AssignSub"], any_inputs=("value",))(host_state_ops.assign_update)
+kernel(["AssignAdd", "AssignSub"], any_inputs=("value",))(
+    partial(host_state_ops.assign_update, on_tensors=True)
+)
 kernel(["AssignAddVariableOp", "AssignSubVariableOp"], any_inputs=("value",))(
-    host_state_ops.assign_update_variable
+    partial(host_state_ops.assign_update_variable, on_tensors=True)
 )
 
 

@@ -184,6 +184,14 @@ def to_tensor(value: Any, device: Any = None, copy: bool = False) -> torch.Tenso
     return tensor if device is None else tensor.to(device)
 
 
+def replace_value(variable: Variable, array: Any) -> None:
+    """Gives a variable a new array that nobody else holds, as what it held before."""
+    if is_host(variable.value):
+        variable.value = array
+    else:
+        variable.value = to_tensor(array)
+
+
 def owned_array(value: Any) -> Any:
     """A NumPy value in memory that nobody else holds: what was fed may change later."""
     return value.copy() if isinstance(value, np.ndarray) else value
@@ -231,6 +239,8 @@ def exclusive(variable: Variable, owner: Variable | None = None) -> torch.Tensor
     must not have another reference to the value.
     """
     variable.guard = (owner or variable).lock
+    if type(variable.value) is np.ndarray:  # of a step that ran while torch was loaded
+        variable.value = to_tensor(variable.value, copy=True)
     tensor: torch.Tensor = variable.value
     variable.value = None
     if _references(tensor) <= _OWN_REFERENCES:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tensorloom.framework.registry.op_kernel import kernel
 from tensorloom.kernels.host.training import training_ops as host_training_ops
 from tensorloom.kernels.host.training.training_ops import GRADIENTS, scalar_inputs
+from tensorloom.kernels.host.training.update_ops import (
+    DENSE_OPS,
+    FUSED_OPS,
+    FUSED_RULES,
+    FUSED_SPARSE_OPS,
+    SPARSE_OPS,
+)
 from tensorloom.kernels.host.training.update_rules import FORMULAS
 
 _ALL_SCALARS = scalar_inputs(tuple(FORMULAS))
-kernel(host_training_ops.DENSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS)(
-    host_training_ops.apply_dense
+kernel(DENSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS)(
+    partial(host_training_ops.apply_dense, on_tensors=True)
 )
-kernel(host_training_ops.SPARSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS)(
+kernel(SPARSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS)(
     host_training_ops.apply_sparse
 )
+kernel(FUSED_SPARSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS)(
+    host_training_ops.apply_fused_sparse
+)
 kernel(
-    host_training_ops.FUSED_SPARSE_OPS, host_inputs=_ALL_SCALARS, any_inputs=GRADIENTS
-)(host_training_ops.apply_fused_sparse)
-kernel(
-    host_training_ops.FUSED_OPS,
-    host_inputs=scalar_inputs(host_training_ops.FUSED_RULES),
+    FUSED_OPS,
+    host_inputs=scalar_inputs(FUSED_RULES),
     any_inputs=GRADIENTS,
-)(host_training_ops.apply_fused)
+)(partial(host_training_ops.apply_fused, on_tensors=True))
