@@ -1,11 +1,11 @@
-"""Why a session still waits: what is found at the address of each task."""
+"""Explains why a session still waits: what was found at each task's address."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from tensorloom.framework import errors
-from tensorloom.transport.peers.reachability import found_at_all
+from tensorloom.transport.peers.reachability import describe_addresses
 
 
 def tasks_are_missing(
@@ -29,7 +29,7 @@ def tasks_are_missing(
     lines = [
         f"{own_task} waited {waited_s:g} s for {len(lost)} of {len(addresses)} tasks:"
     ]
-    found = found_at_all(addresses[task] for task in lost)
+    found = describe_addresses(addresses[task] for task in lost)
     for task in sorted(lost):
         lines.append(f"  {task} at {addresses[task]}: {found[addresses[task]]}")
         known = incarnations.get(task)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #: Sessions of clients that say nothing for so many seconds are closed; 0, and by
 #: default: never. Clients of our own kind say when they are gone, and need no limit.
 IDLE_VARIABLE: Final = "TENSORLOOM_SESSION_IDLE_S"
-_HOUSEKEEPING_S: Final = 30.0
+_GARBAGE_PERIOD_S: Final = 30.0
 # Who stops a task from outside gets an answer.
 _LAST_WORDS_S: Final = 1.0
 
@@ -208,7 +208,7 @@ class Server:
             self._server.start()
             _running[self._server.port] = self
             threading.Thread(
-                target=_keep_house,
+                target=_collect_garbage_periodically,
                 args=(self._stopped, weakref.ref(self)),
                 name="tensorloom-housekeeping",
                 daemon=True,
@@ -275,9 +275,11 @@ def session_idle_s() -> float:
     return float(os.environ.get(IDLE_VARIABLE, 0.0))
 
 
-def _keep_house(stopped: threading.Event, reference: weakref.ref[Server]) -> None:
+def _collect_garbage_periodically(
+    stopped: threading.Event, reference: weakref.ref[Server]
+) -> None:
     """Collects garbage now and then, as long as the server is there and runs."""
-    period_s = min(_HOUSEKEEPING_S, session_idle_s() or _HOUSEKEEPING_S)
+    period_s = min(_GARBAGE_PERIOD_S, session_idle_s() or _GARBAGE_PERIOD_S)
     while not stopped.wait(period_s):
         server = reference()
         if server is None:

@@ -264,7 +264,7 @@ class WorkerInterface(Protocol):
         """Forgets such a step after its end, however it ended."""
         ...
 
-    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
+    def end_abandoned_step(self, step_id: int, done: Callable[[], None]) -> None:
         """The same of a step that was cancelled; calls `done` when it runs no more.
 
         Where the task is gone, `done` is called, too.

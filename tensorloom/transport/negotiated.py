@@ -95,7 +95,7 @@ class NegotiatedChannel:
         gRPC is asked: an endpoint of the task is gone when the task is another.
         """
         sockets = self._socket
-        if sockets is not None and sockets.under_way():
+        if sockets is not None and sockets.in_flight():
             return self._grpc.status(timeout_s)
         try:
             return self._grpc.ask_status(timeout_s)

@@ -1,4 +1,4 @@
-"""The tensors of a task's steps, as they come to be: asked for on one connection."""
+"""Subscribes to the tensors of another task's steps, on one connection."""
 
 from __future__ import annotations
 

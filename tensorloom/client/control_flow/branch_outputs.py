@@ -1,10 +1,10 @@
-"""Tensors that leave a branch of `tf.cond` otherwise than as its results.
+"""Lifts tensors out of finished branches of `tf.cond`, as further results of the `If`.
 
-A program may use what it made in a branch behind the branch: as `merge_all` does with
-the summaries of all branches. TensorFlow 1.15 builds branches into the graph around
-them, where such a tensor is dead in a step that takes the other branch, and so is what
-depends on it. Here it becomes a further result of the `If`, and a `Switch` on the
-predicate lets it through or not. A step that reads none of these does not compute it
+A program may use a tensor of a branch after the branch is finished, as `merge_all` does
+with the summaries of all branches. TensorFlow 1.15 builds branches into the graph
+around them: the tensor is dead in a step that takes the other branch, and so is
+everything that depends on it. Here it becomes a further result of the `If`, followed by
+a `Switch` on the predicate. A step that reads none of these does not compute it
 (`master/prepare/branch_reads.py`).
 """
 

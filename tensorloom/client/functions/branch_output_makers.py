@@ -1,6 +1,6 @@
-"""Who makes what stands for a finished branch's tensors around it.
+"""The registry of the functions that lift tensors out of finished branches.
 
-That adds results to the `If`, which needs function bodies and gradients: those stand on
+Lifting adds results to an `If`, which needs function bodies and gradients. These import
 `FuncGraph`, so `control_flow/branch_outputs.py` registers its functions here.
 """
 
@@ -24,7 +24,7 @@ _REGISTERED: list[BranchOutputMakers] = []
 
 
 def register_branch_output_makers(makers: BranchOutputMakers) -> None:
-    """Says who makes them."""
+    """Sets the functions."""
     _REGISTERED[:] = [makers]
 
 

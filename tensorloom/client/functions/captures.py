@@ -1,4 +1,4 @@
-"""Tensors that function bodies capture, followed inwards and outwards."""
+"""Follows captured tensors into function bodies and out of them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tensorloom.framework.graph.classic_node_counts import count_entry
 from tensorloom.framework.graph.dataflow_graph import Graph
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_ir import FunctionIR, sort_topologically
-from tensorloom.framework.graph.lifted_tensors import bring_operation_out, leads_to
+from tensorloom.framework.graph.lifted_tensors import is_within, lift_operation
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry import op_registry
@@ -175,10 +175,10 @@ class FuncGraph(Graph):
         around: list[Graph] = [self]
         while isinstance(around[-1], FuncGraph):
             around.append(around[-1].outer_graph)
-        if not leads_to(tensor._op._graph, around):
+        if not is_within(tensor._op._graph, around):
             return tensor
         while tensor._op._graph.around not in around:
-            (tensor,) = tensor._op._graph.brought_out([tensor])
+            (tensor,) = tensor._op._graph.lifted([tensor])
         result: Tensor = branch_output_makers().inside(tensor._op._graph, tensor, self)
         return result
 
@@ -187,7 +187,7 @@ class FuncGraph(Graph):
         """Where tensors of this graph can be used, too: of a finished branch alone."""
         return None if self.branching_op is None else self.outer_graph
 
-    def brought_out(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    def lifted(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """What stands for tensors of a finished branch in the graph around it."""
         made: Sequence[Tensor] = branch_output_makers().outside(self, tensors)
         return made
@@ -309,7 +309,7 @@ class FuncGraph(Graph):
         for value in control_inputs:
             element = _operation_of(value)
             if element is not None:
-                element = bring_operation_out(element, self)
+                element = lift_operation(element, self)
             if element is not None and element._graph is not self:
                 self.control_captures[element] = None
             else:

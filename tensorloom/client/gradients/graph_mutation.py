@@ -1,4 +1,4 @@
-"""Growing a finished `If` or `While`: its gradient needs values from inside.
+"""Adds inputs and outputs to a finished `If` or `While`, as its gradient needs them.
 
 The forward node gets further outputs (and a loop further inputs), and its functions
 are replaced by ones that give them. Sessions that hold the node already learn of it

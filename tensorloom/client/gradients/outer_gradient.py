@@ -1,8 +1,9 @@
-"""Where the gradient of imported control flow is made when a function's body takes it.
+"""Chooses the graph for a gradient of imported control flow taken inside a function.
 
-Around the body, in the graph of the loops and branches: a backward loop shares stacks
-with its forward loop, and the body cannot read a branch that is not taken. The body
-captures the results, which are computed whether it runs or not.
+It is built around the function's body, in the graph of the loops and branches: a
+backward loop shares stacks with its forward loop, and the body cannot read tensors of a
+branch that is not taken. The body captures the results, which are computed whether it
+runs or not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What of a GraphDef is not known here: all of it at once, not the first thing met."""
+"""Finds everything in a GraphDef that is unknown here, to report it in one error."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from tensorloom.framework.interfaces import (
     StepSignature,
 )
 from tensorloom.framework.runtime import run_metadata
-from tensorloom.transport.peers.reachability import found_at
+from tensorloom.transport.peers.reachability import describe_address
 from tensorloom.transport.sockets.connection import NotConnected
 from tensorloom.transport.wire import status, tensors, value_methods
 from tensorloom.transport.wire.device_attributes import read_device
@@ -167,7 +167,8 @@ class RemoteMaster:
                 None,
                 None,
                 f"The master at {self._target} did not answer within {limit_s:g} s: "
-                f"{found_at(self._channel.address)}; last answer: {self._answer()}",
+                f"{describe_address(self._channel.address)}; "
+                f"last answer: {self._answer()}",
             ) from None
         except errors.UnimplementedError:
             return  # it serves no workers: nothing but gRPC is known of it

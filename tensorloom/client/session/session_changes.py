@@ -1,4 +1,4 @@
-"""Operations that changed after a session had sent them to its master.
+"""Handles operations that changed after a session had sent them to its master.
 
 The gradient of `tf.cond` and `tf.while_loop` makes the forward node give more than
 before. Steps that are prepared already stay as they are; later ones see the change.

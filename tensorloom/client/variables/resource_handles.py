@@ -1,4 +1,4 @@
-"""Where a resource handle comes from: nodes and function calls hand handles on."""
+"""Finds the node that a resource handle comes from, through nodes and calls."""
 
 from __future__ import annotations
 

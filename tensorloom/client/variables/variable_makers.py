@@ -1,4 +1,4 @@
-"""Who makes variables: the modules of the classes register their makers here.
+"""The registry of the functions that make variables.
 
 `tf.Variable(...)` calls the base class, which cannot import what derives from it.
 """

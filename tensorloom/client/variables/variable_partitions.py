@@ -1,4 +1,4 @@
-"""How a variable is cut into partitions, and what initializers hear of it."""
+"""Cuts variables into partitions, and tells initializers which one they fill."""
 
 from __future__ import annotations
 

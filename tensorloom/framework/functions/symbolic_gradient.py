@@ -1,7 +1,7 @@
-"""How the worker comes by the gradient of a function: `SymbolicGradient` asks for it.
+"""Makes the gradient functions that `SymbolicGradient` nodes call.
 
-Gradients are made by walking a graph backwards, which the client does; it says here
-how. So the worker needs nothing of the client but this.
+Gradients are made by the client's reverse walk. The client registers its function here,
+so that the worker does not import the client.
 """
 
 from __future__ import annotations

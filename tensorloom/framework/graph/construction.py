@@ -1,8 +1,8 @@
-"""Who may look at a graph while it is being built.
+"""The lock between threads that build constructs in a graph and threads that run it.
 
-A loop, a branch or a gradient is made in several steps: an operation is there before
-its inputs lead where they should. Any number of threads may be at that, or any number
-may take the graph to a session, but not both.
+A loop, a branch or a gradient is built in several steps, between which an operation
+exists but has not its final inputs. Several threads may build at the same time, or
+several may send the graph to a session, but not both.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from tensorloom.framework.graph.graph_ir import (
 )
 from tensorloom.framework.graph.graph_private_names import GraphPrivateNames
 from tensorloom.framework.graph.graph_scopes import VALID_OP_NAME, GraphScopes
-from tensorloom.framework.graph.lifted_tensors import bring_out, graph_around
+from tensorloom.framework.graph.lifted_tensors import graph_around, lift_tensors
 from tensorloom.framework.graph.node_count import NodeCount
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
@@ -269,7 +269,7 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         Raises:
           ValueError: one is of another graph.
         """
-        found = bring_out(tensors, [self])
+        found = lift_tensors(tensors, [self])
         for tensor in found:
             if tensor._op._graph is not self:
                 raise ValueError(self._why_not_an_input(tensor, name.rstrip("/")))
@@ -290,7 +290,7 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         """Where tensors of this graph can be used, too: of a finished branch alone."""
         return None
 
-    def brought_out(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    def lifted(self, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
         """What stands for tensors of a finished branch in the graph around it."""
         raise NotImplementedError
 

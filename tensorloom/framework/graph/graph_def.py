@@ -193,7 +193,7 @@ def check_available(ops: Iterable[str], producer: int) -> None:
     for op in set(ops):
         op_def = op_registry.find(op)
         if op_def is not None and op_def.deprecated is not None:
-            why = op_def.why_gone(producer)
+            why = op_def.removal_message(producer)
             if why:
                 raise UnimplementedError(None, None, why)
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.devices.device_spec import DeviceSpec
-from tensorloom.framework.graph.lifted_tensors import bring_operation_out
+from tensorloom.framework.graph.lifted_tensors import lift_operation
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types import attr_value
@@ -242,7 +242,7 @@ class GraphScopes:
             if isinstance(value, Tensor):
                 value = value._op
             if isinstance(value, Operation):
-                value = bring_operation_out(value, self)
+                value = lift_operation(value, self)
             op: Operation = self.as_graph_element(value)  # type: ignore[attr-defined]
             if isinstance(op, Tensor):
                 op = op.op

@@ -1,4 +1,4 @@
-"""What was made in finished branches and is used in the graphs around them."""
+"""Lifts tensors and operations of finished branches into the graphs around them."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.tensor import Tensor
 
 
-def bring_out(tensors: Sequence[Tensor], around: Collection[Graph]) -> list[Tensor]:
-    """The tensors; for those of finished branches what stands for them outside.
+def lift_tensors(tensors: Sequence[Tensor], around: Collection[Graph]) -> list[Tensor]:
+    """The tensors; those of finished branches become outputs of the branch node.
 
     Args:
-      around: the graphs whose tensors need not be brought. What is of none of them, and
-        of no branch in them, stays as it is.
+      around: graphs whose tensors stay as they are. So do tensors of a graph that is
+        neither one of these nor a branch inside one.
     """
     found = list(tensors)
     while True:
         graphs = {t._op._graph for t in found}.difference(around)
-        graphs = {graph for graph in graphs if leads_to(graph, around)}
+        graphs = {graph for graph in graphs if is_within(graph, around)}
         if not graphs:
             return found
         for graph in graphs:
             places = [i for i, t in enumerate(found) if t._op._graph is graph]
-            outside = graph.brought_out([found[i] for i in places])
+            outside = graph.lifted([found[i] for i in places])
             for i, tensor in zip(places, outside, strict=True):
                 found[i] = tensor
 
 
-def bring_operation_out(op: Operation, graph: Any) -> Operation:
-    """The operation; for one of a finished branch what runs in `graph` after it."""
-    if leads_to(op._graph, [graph]):
+def lift_operation(op: Operation, graph: Any) -> Operation:
+    """The operation, or one of `graph` that runs after it if its branch is finished."""
+    if is_within(op._graph, [graph]):
         while op._graph is not graph:
             op = op._graph.operation_outside(op)
     return op
 
 
-def place_of(graph: Graph) -> Graph:
+def outermost_graph(graph: Graph) -> Graph:
     """The outermost graph in which tensors of a graph can be used."""
     while graph.around is not None:
         graph = graph.around
@@ -51,14 +51,14 @@ def graph_around(graph: Any) -> Graph:
 
     TensorFlow builds the bodies of branches and loops into the graph around them.
     """
-    place: Any = place_of(graph)
+    place: Any = outermost_graph(graph)
     while place.building_function and place.frame is not None:
-        place = place_of(place.outer_graph)
+        place = outermost_graph(place.outer_graph)
     return cast("Graph", place)
 
 
-def leads_to(graph: Graph, around: Collection[Graph]) -> bool:
-    """Whether a graph is one of some, or that of a branch in one."""
+def is_within(graph: Graph, around: Collection[Graph]) -> bool:
+    """Whether a graph is one of `around`, or the graph of a branch inside one."""
     place: Graph | None = graph
     while place is not None:
         if place in around:

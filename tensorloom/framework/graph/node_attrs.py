@@ -1,4 +1,4 @@
-"""The attrs of a node against what its op says of them."""
+"""Checks the attrs of a node against the definition of its op."""
 
 from __future__ import annotations
 

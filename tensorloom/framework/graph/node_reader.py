@@ -1,4 +1,4 @@
-"""`NodeDef` to `Node`: what nodes that are alike share is decoded once."""
+"""Reads `NodeDef`s as `Node`s; what equal nodes share is decoded once."""
 
 from __future__ import annotations
 

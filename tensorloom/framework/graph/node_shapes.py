@@ -1,7 +1,7 @@
-"""Shape inference over the light graph, for nodes whose shapes nobody told.
+"""Shape inference over the light graph, for nodes without known shapes.
 
-Graphs that a client of ours built carry their shapes; those that come as a GraphDef,
-and what passes add, are inferred here.
+Graphs that our client built carry their shapes. The shapes of nodes that come in a
+GraphDef, and of nodes that passes add, are inferred here.
 """
 
 from __future__ import annotations

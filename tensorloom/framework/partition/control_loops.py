@@ -1,4 +1,4 @@
-"""Loops over several places: what each place needs to keep step with the others.
+"""Adds control loops, which keep the parts of a distributed loop in step.
 
 A frame of classic control flow runs on every place that has nodes of it. Where the
 place has no loop variable of its own, a *control loop* that only follows the test
@@ -8,8 +8,8 @@ before: LoopCond@A     x@B in the same frame
 after:  LoopCond@A     x@B     Const -> Enter -> Merge -> Switch(., LoopCond)
                                                   Merge <- NextIteration <- Switch:1
 
-What a place receives inside a frame is asked for once in each iteration; it is dead in
-the last one, as is what sends it.
+A tensor that a place receives inside a frame is received once in each iteration. In the
+last iteration it is dead, and so is its Send.
 """
 
 from __future__ import annotations

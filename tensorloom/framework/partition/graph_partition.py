@@ -27,7 +27,7 @@ _CONTROL = -1  # the output index that stands for a control edge
 # On a Send and its Recv: the variable itself goes over, and is read where it is used.
 BY_REFERENCE = "_by_reference"
 # On a Send: the tensor may wait for others, see `master/run/deferrable_sends.py`.
-HOLDABLE = "_holdable"
+DEFERRABLE = "_deferrable"
 
 
 def partition(

@@ -1,9 +1,9 @@
-"""What the nodes of a step may have to wait for: queues, barriers, accumulators.
+"""Finds the blocking ops (of queues, barriers, ...) that each node waits for.
 
-An op that waits goes on when another node does something, maybe one of the same step:
-whoever runs nodes must not let one wait for it that does not follow from it. The graph
-of a whole step tells which do; in a part of it, the `_waits_for` of a `_Recv` says what
-is before that elsewhere.
+A blocking op returns when another node does something, maybe a node of the same step:
+so a node that does not depend on a blocking op must not wait for it. The graph of a
+whole step shows the dependencies. In a part of it, the attr `_waits_for` of a `_Recv`
+names the blocking ops in other parts that the received tensor depends on.
 """
 
 from __future__ import annotations

@@ -111,8 +111,10 @@ def create_op(
     if name is None:
         name = op_type_name
     graph = get_default_graph()
-    if op_def.deprecated is not None and (why := op_def.why_gone(graph._producer)):
-        raise NotImplementedError(why)
+    if op_def.deprecated is not None and (
+        message := op_def.removal_message(graph._producer)
+    ):
+        raise NotImplementedError(message)
     # What is wrong with an attr by itself is told before the name is taken.
     given = _given_attrs(plan, keywords)
     fast = _collect_tensors(plan.inputs, keywords, graph)

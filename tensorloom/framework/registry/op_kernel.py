@@ -130,7 +130,7 @@ class KernelDef:
     any_inputs: frozenset[str] = frozenset()
     context: bool = False  # compute gets an OpKernelContext first
     blocking: bool = False  # may wait: gets a thread of its own
-    patient: bool = False  # blocking, but nobody waits for it to be through
+    patient: bool = False  # blocking, and its end releases no other blocking kernel
     aliases: bool = False  # an output may share memory with an input
     retains: frozenset[str] = frozenset()  # inputs kept beyond the step
     inline: str = ""  # expression for rank-0 host numbers, "({0} + {1})"
@@ -218,7 +218,7 @@ def host_kernel(
     """Registers a kernel over NumPy values in host memory.
 
     Args beyond those of `kernel`:
-      patient: the kernel may wait, but its end lets no other kernel go on that waits.
+      patient: the kernel may wait, but its end releases no other kernel that waits.
       inline: a Python expression over `{0}`, `{1}`, ... used in place of a call where
         all inputs and the output are numbers of rank 0. Names in it: `np`, `math`.
       large: good for values of any size (strings; dtypes that torch cannot compute).

@@ -102,7 +102,7 @@ class OpDef:
     # What op_def_library precomputes for this op on its first use.
     plan: Any = field(default=None, repr=False)
 
-    def why_gone(self, producer: int) -> str:
+    def removal_message(self, producer: int) -> str:
         """Why a graph of this version may have no such node; empty if it may."""
         if self.deprecated is None or producer < self.deprecated[0]:
             return ""

@@ -1,13 +1,13 @@
-"""Memory of variables that other tasks of the host read where it is.
+"""Allocates variables in memory that other tasks of the host can map and read.
 
 A block is an anonymous file (memfd) that this process maps. A variable whose value
 lies in a block is not copied when it is sent: the receiver maps the same pages
 (`transport/memory/lent_memory.py`) and says in the first bytes of the file when it
-needs them no more. As long as it has not said so the block is lent, and nobody writes
-into it: who wants to change the variable moves it to another block first
-(`kernels/torch/state/variable_value.py`). What a peer that died has not given back is
-lent for ever; the variable then leaves the block with its next update, and the memory
-is freed.
+needs them no more. Until then the block is lent and is not written: an update moves the
+variable to another block first
+(`kernels/torch/state/variable_value.py`). A block that a dead
+peer has not given back stays lent; the variable leaves it with its next update, and the
+memory is freed.
 
     bytes 0..63: 1 for each receiver that uses the block | byte 64: 1 when its owner has
     retired it: no receiver need keep it mapped | unused up to byte 4096 | the value

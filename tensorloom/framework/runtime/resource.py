@@ -72,7 +72,7 @@ class Variable(Resource):
     `value` is a NumPy value or a torch tensor, by `holds_host_value`; whoever holds it
     may read it, and only an update under `lock` replaces or changes it. While a tensor
     is changed in place it is taken out, and `value` is None: so a reader that finds
-    None asks `settled`, and no one ever sees half an update.
+    None asks `value_between_updates`, and no one ever sees half an update.
     """
 
     def __init__(
@@ -92,8 +92,8 @@ class Variable(Resource):
         # under the lock of its variable.
         self.guard = self.lock
 
-    def settled(self) -> Any:
-        """The value once no update is under way; None when there is none."""
+    def value_between_updates(self) -> Any:
+        """Waits for updates in progress; the value, or None before the first one."""
         while True:
             guard = self.guard
             with guard:

@@ -1,4 +1,4 @@
-"""Threads for pieces and strands: reused, and as many as wait at one time.
+"""Threads for pieces and segments: reused, and as many as wait at one time.
 
 A fixed pool would deadlock: every thread of it could be waiting in a queue for what
 the next task brings. An idle thread ends after a while.

@@ -374,7 +374,7 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     return as_partial_shape(tensor, _public_sizes)
 
 
-def with_told_shape(tensor: Tensor, shape: Any, end: Tensor | None = None) -> Tensor:
+def with_given_shape(tensor: Tensor, shape: Any, end: Tensor | None = None) -> Tensor:
     """The tensor, with the shape that a builder in a function's body was told.
 
     Shape functions do not see the values of constants outside of it; TensorFlow's

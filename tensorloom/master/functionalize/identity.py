@@ -1,4 +1,4 @@
-"""Primitives that only pass a value on, once the structure around them is gone."""
+"""Replaces control flow primitives that only pass a value on by Identity."""
 
 from __future__ import annotations
 

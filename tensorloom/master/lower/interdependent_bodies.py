@@ -1,8 +1,8 @@
-"""Branches, loops and calls that must not wait for all their inputs to begin.
+"""Finds branches, loops and calls that would deadlock if they waited for all inputs.
 
-A functional node is one op to its worker, which runs it when its inputs are there. If
-a body has an op that lets go what an input waits for, that never happens; as classic
-control flow, whose nodes each wait for their own inputs only, it does:
+A worker runs a functional node as one op, when all its inputs are there. If an op in
+the node's body releases what one of the inputs waits for, the step never ends. Such a
+node is lowered to classic control flow, whose nodes wait for their own inputs only:
 
     d = Dequeue(q);   y = If(p, q, d, then_branch={Enqueue(q, 4), Add(d, 1)}, ...)
 """
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 _NOTHING: frozenset[str] = frozenset()
 
 
-def entangled_nodes(graph: GraphIR) -> set[str]:
-    """The functional nodes of a graph (in topological order) of which that is so."""
+def interdependent_nodes(graph: GraphIR) -> set[str]:
+    """The names of the functional nodes that depend on a node of their own body.
+
+    Args:
+      graph: in topological order.
+    """
     functions = graph.functions
     if not functions:
         return set()
@@ -34,7 +38,7 @@ def entangled_nodes(graph: GraphIR) -> set[str]:
         return set()
     waits = waits_of(graph.nodes.values(), functions)
     walk = _Walk(functions)
-    return {node.name for node in calls if walk.is_entangled(node, waits)}
+    return {node.name for node in calls if walk.is_interdependent(node, waits)}
 
 
 class _Walk:
@@ -42,14 +46,14 @@ class _Walk:
         self._functions = functions
         self._path: list[str] = []  # the functions that the walk is in
 
-    def is_entangled(self, node: Node, waits: Waits) -> bool:
+    def is_interdependent(self, node: Node, waits: Waits) -> bool:
         """Whether a body has an op that may wait, and needs not all the inputs."""
         awaited = _NOTHING.union(*(waits.get(n, _NOTHING) for n in node.producers))
         for inner, before, inside in self._waiting(node, waits):
             if functions_of(inner, self._functions) is None:
                 if not awaited <= before:
                     return True
-            elif self.is_entangled(inner, inside):
+            elif self.is_interdependent(inner, inside):
                 return True
         return False
 

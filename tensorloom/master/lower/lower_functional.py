@@ -7,7 +7,7 @@ The primitives go where the functional node was; the nodes of bodies go where th
 to, and to the resources that they work on. `y` itself stays as a NoOp that waits for
 all that the functional node would have done. The partitioner then gives each task its
 share of every frame. What does not span tasks stays a function: its worker compiles it,
-unless it would wait for itself (`entangled_bodies.py`).
+unless it would wait for itself (`interdependent_bodies.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tensorloom.framework.functions.functional_op_types import BRANCHES, IFS, LO
 from tensorloom.framework.graph.graph_ir import GraphIR, Node
 from tensorloom.framework.partition.waiting_ops import may_wait
 from tensorloom.framework.types import dtypes
-from tensorloom.master.lower.interdependent_bodies import entangled_nodes
+from tensorloom.master.lower.interdependent_bodies import interdependent_nodes
 from tensorloom.master.lower.lower_branches import lower_branches
 from tensorloom.master.lower.lower_loop import lower_loop
 from tensorloom.master.lower.task_spans import (
@@ -76,8 +76,8 @@ class Lowering:
         # Outputs of a loop that are its inputs: made where somebody wants them.
         self.passed: dict[Edge, Edge] = {}
         self.has_lowered = False
-        self.entangled = entangled_nodes(graph)
-        self.is_entangled = False  # what is being inlined
+        self.interdependent = interdependent_nodes(graph)
+        self.is_interdependent = False  # what is being inlined
         self.path: tuple[str, ...] = ()  # the functions that are being inlined
 
     # --- nodes -------------------------------------------------------------------
@@ -100,20 +100,20 @@ class Lowering:
             return
         self.has_lowered = True
         outer, self.path = self.path, (*self.path, *(f.name for f in called))
-        was_entangled = self.is_entangled
-        self.is_entangled = self._waits_for_itself(node)
+        was_interdependent = self.is_interdependent
+        self.is_interdependent = self._waits_for_itself(node)
         if node.op in LOOPS:
             lower_loop(self, node, called[0], called[1])
         elif node.op in BRANCHES:
             lower_branches(self, node, called)
         else:
             self._lower_call(node, called[0])
-        self.path, self.is_entangled = outer, was_entangled
+        self.path, self.is_interdependent = outer, was_interdependent
 
     def _waits_for_itself(self, node: Node) -> bool:
-        if self.is_entangled:
+        if self.is_interdependent:
             return may_wait(node, self.functions)
-        return node.name in self.entangled
+        return node.name in self.interdependent
 
     def _keep(self, node: Node) -> None:
         if self.has_lowered:  # what came before is known already

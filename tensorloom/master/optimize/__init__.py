@@ -31,7 +31,7 @@ from tensorloom.master.optimize.simplify.arithmetic import simplify_arithmetic
 from tensorloom.master.optimize.simplify.common_subexpression import merge_duplicates
 from tensorloom.master.optimize.simplify.constant_folding import fold_constants
 from tensorloom.master.optimize.simplify.dead_loop_variables import (
-    keep_dead_loop_variables,
+    freeze_dead_loop_variables,
 )
 from tensorloom.master.optimize.simplify.dead_nodes import remove_dead_nodes
 from tensorloom.master.optimize.simplify.dependency import simplify_dependencies
@@ -81,14 +81,14 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         return graph
     changes = changes_references(graph, target)
     target = replace(target, changes_references=changes)
-    # First, as uses in vain keep nodes from being fused; and again, as a body whose
-    # shapes were folded does not ask for those that its loop would keep.
+    # Before the other passes, because uses by dead variables prevent fusions; and after
+    # them, because a body whose shapes were folded needs fewer of the loop's variables.
     keeps_dead = target.allows("dead_loop_variables")
     if keeps_dead:
-        graph = keep_dead_loop_variables(graph, target)
+        graph = freeze_dead_loop_variables(graph, target)
     graph = optimize_functions(graph, target, _run_passes)
     if keeps_dead:
-        graph = keep_dead_loop_variables(graph, target)
+        graph = freeze_dead_loop_variables(graph, target)
     graph = _run_passes(graph, target)
     if not target.config.disable_rewrites:
         for name, run_pass in custom_passes.asked_for(target.config.custom_passes):

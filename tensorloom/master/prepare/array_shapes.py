@@ -1,9 +1,9 @@
-"""What the elements of a TensorArray have in common, learned from all that is written.
+"""Infers the shape of a TensorArray's elements from everything that is written to it.
 
-The client knows an element's shape only as far as it knows the shape of what it writes;
-a `scan` over fed data knows no more than that there is a batch. So it is with the
-stacks in which classic loops keep values for their gradients. Those keep shapes too,
-and where it is the same one in every iteration, nobody need push or pop it.
+The client knows an element's shape only as far as it knows the shapes that are written:
+of a `scan` over fed data, only that there is a batch. The same holds for the stacks in
+which classic loops keep values for their gradients. Stacks of shapes that are the same
+in every iteration need no push and pop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Branches compute what a step reads of them, and no more.
+"""Removes the outputs of branches that a step does not read.
 
 before: y, n = If(p, x, v; then: (x * 2, AssignAddVariableOp(v)));  _Retval(y)
 after:  y = If(p, x; then: x * 2);  _Retval(y)
@@ -29,8 +29,8 @@ _BRANCHES: Final = ("then_branch", "else_branch")
 _ALL: Final = -1  # the bits of all results
 
 
-def has_marked(graph: GraphIR) -> bool:
-    """Whether there is a node, in functions too, of which a step may read a part."""
+def has_prunable_branches(graph: GraphIR) -> bool:
+    """Whether a step may read only some outputs of an `If`, also in functions."""
     bodies = [graph.nodes, *[f.nodes for f in graph.functions.values()]]
     return any(READS_DECIDE in node.attrs for b in bodies for node in b.values())
 

@@ -1,7 +1,7 @@
-"""What the elements of a tensor list have in common, learned from what is pushed.
+"""Infers the shape of a tensor list's elements from what is pushed to it.
 
-The gradient of a loop takes from lists what the forward loop put there; the client
-knows its shape only as far as it knows the shapes in the loop.
+The gradient of a loop pops the values that the forward loop pushed. The client knows
+their shapes only as far as it knows the shapes in the loop.
 """
 
 from __future__ import annotations

@@ -18,7 +18,11 @@ from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.framework.types.unreadable_tensor import UnreadableTensor
 from tensorloom.master.place.colocation import takes_reference
-from tensorloom.master.prepare.branch_reads import BranchReads, has_marked, reach
+from tensorloom.master.prepare.branch_reads import (
+    BranchReads,
+    has_prunable_branches,
+    reach,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepSignature
@@ -55,7 +59,7 @@ def prune(graph: GraphIR, signature: StepSignature, client_device: str) -> Graph
     roots += _find_targets(nodes, signature.targets)
     live = _reach(nodes, roots, feeds)
     reads = read = None
-    if graph.functions and has_marked(graph):
+    if graph.functions and has_prunable_branches(graph):
         reads = BranchReads(graph.functions)
         needed, read = reach(nodes, signature.targets, fetches, feeds, reads)
         live &= needed

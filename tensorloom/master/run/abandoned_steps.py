@@ -1,4 +1,4 @@
-"""Steps that were given up: nothing of them may go on elsewhere."""
+"""Ends abandoned (cancelled) steps on all tasks before the client goes on."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import WorkerInterface
 
-# How long a task may take to say that it has given a step up; it may be gone.
-_PATIENCE_S: Final = 1.0
+# How long to wait for a task to confirm that it ended the step; the task may be gone.
+_CONFIRMATION_TIMEOUT_S: Final = 1.0
 
 
-def settle_step(workers: Sequence[WorkerInterface], step_id: int) -> None:
-    """Ends a cancelled step on its tasks, and waits for them, but not for long.
+def end_abandoned_step(workers: Sequence[WorkerInterface], step_id: int) -> None:
+    """Ends a cancelled step on its tasks, and waits a short time until they confirm it.
 
-    A task hears of a cancellation while the client goes on. What waits there, say at a
-    queue, must not take an element that the client's next step adds.
+    Without the wait, an op of the cancelled step that waits at a queue of another task
+    could take an element that the client's next step adds.
     """
-    told = threading.Semaphore(0)
+    confirmed = threading.Semaphore(0)
     for worker in workers:
-        worker.settle_step(step_id, told.release)
-    until = time.monotonic() + _PATIENCE_S
+        worker.end_abandoned_step(step_id, confirmed.release)
+    until = time.monotonic() + _CONFIRMATION_TIMEOUT_S
     for _ in workers:
-        if not told.acquire(timeout=max(0.0, until - time.monotonic())):
+        if not confirmed.acquire(timeout=max(0.0, until - time.monotonic())):
             return

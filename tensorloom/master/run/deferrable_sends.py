@@ -1,12 +1,12 @@
-"""Tensors that another task only updates its state with may be sent together.
+"""Marks Sends whose tensor only updates state, so that a worker may batch them.
 
-Each message wakes a thread of the task that gets it. What takes part in the step's own
-progress goes at once; but a gradient, or whatever only changes variables, accumulators
-and queues, loses nothing by going with the next that leaves: `_holdable` on its `_Send`
-says so, and the worker sends it at the latest before it waits for another task itself.
+Each message wakes a thread of the receiving task. A tensor that the step's results
+depend on is sent at once. A tensor that only changes variables, accumulators or queues,
+such as a gradient, can wait for the next message. The attr `_deferrable` on its `_Send`
+says so; the worker sends it at the latest before it waits for another task itself.
 
 before: g@w -> _Send    ps: _Recv -> ApplyGradientDescent
-after:  g@w -> _Send {_holdable}
+after:  g@w -> _Send {_deferrable}
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.devices.device_name import task_of
 from tensorloom.framework.functions.classic_op_types import MERGES
-from tensorloom.framework.partition.graph_partition import HOLDABLE
+from tensorloom.framework.partition.graph_partition import DEFERRABLE
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
@@ -32,16 +32,16 @@ _UPDATES: Final = (
 _LEADS_ON: Final = frozenset({"Identity", "NoOp", "_Retval", "Const"})
 
 
-def mark_holdable(parts: Mapping[str, GraphIR]) -> dict[str, GraphIR]:
-    """The parts of a step by task, with `_holdable` on `_Send`s.
+def mark_deferrable(parts: Mapping[str, GraphIR]) -> dict[str, GraphIR]:
+    """The parts of a step by task, with `_deferrable` on `_Send`s.
 
-    Where a tensor's only effects are updates, and answers to the task that sent it:
-    that one sends what it holds before it waits for an answer.
+    A `_Send` gets it if its tensor leads only to updates of state, and to answers to
+    the sending task, which sends its deferred tensors before it waits for an answer.
     """
     if any(
         node.op in MERGES for part in parts.values() for node in part.nodes.values()
     ):
-        return dict(parts)  # their loops run in no order
+        return dict(parts)  # classic loops run in no fixed order
     found: set[bytes] = set()
     for graph in parts.values():
         found |= _only_updating(graph)
@@ -81,7 +81,7 @@ def _reach(node: Node, after: set[str] | None) -> set[str] | None:
 def _marked(graph: GraphIR, found: set[bytes]) -> GraphIR:
     return graph.with_nodes(
         [
-            node.replace(attrs={**node.attrs, HOLDABLE: True})
+            node.replace(attrs={**node.attrs, DEFERRABLE: True})
             if node.op == "_Send" and node.attrs["tensor_name"] in found
             else node
             for node in graph.nodes.values()

@@ -1,7 +1,7 @@
-"""The parts of steps under way on a task, and what the task is still to be told.
+"""The in-flight calls of a master to one task, and the finished steps to report to it.
 
-A task of ours hears with the next call to it that a step is over. A call that it may
-never have seen has told it nothing.
+The next call to a task reports which steps are over. If that call may not have arrived,
+its report goes with the next one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _NotYet:
-    """Stands for a call that is just being made."""
+    """The placeholder for a call that is about to be made."""
 
     def cancel(self) -> None:
         """There is nothing to cancel."""
@@ -23,8 +23,8 @@ class _NotYet:
 _NOT_YET = _NotYet()
 
 
-class CallUnderWay:
-    """A part of a step under way on the task."""
+class InFlightCall:
+    """A call that runs a part of a step on the task."""
 
     __slots__ = ("call", "over", "session")
 
@@ -34,19 +34,19 @@ class CallUnderWay:
         self.over = over  # the steps that the call says are over
 
 
-class CallsUnderWay:
-    """Those of all sessions on one task. Thread-safe."""
+class InFlightCalls:
+    """The in-flight calls of all sessions on one task. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: dict[int, CallUnderWay] = {}  # by step id
+        self._running: dict[int, InFlightCall] = {}  # by step id
         # Steps that are over; the next call to the task says so.
         self._over: list[int] = []
 
-    def begin(self, session: str, step_id: int) -> CallUnderWay:
+    def begin(self, session: str, step_id: int) -> InFlightCall:
         """A call that is to be made, and is to say which steps are over."""
         with self._lock:
-            running = self._running[step_id] = CallUnderWay(session, self._over)
+            running = self._running[step_id] = InFlightCall(session, self._over)
             self._over = []
         return running
 

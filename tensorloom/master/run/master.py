@@ -29,7 +29,7 @@ from tensorloom.framework.partition.waiting_ops import waits_of
 from tensorloom.framework.runtime.session_config import check_executor_type
 from tensorloom.master import verify
 from tensorloom.master.functionalize import functionalize, with_shapes_inside
-from tensorloom.master.lower.interdependent_bodies import entangled_nodes
+from tensorloom.master.lower.interdependent_bodies import interdependent_nodes
 from tensorloom.master.lower.lower_functional import lower_functional
 from tensorloom.master.lower.task_spans import branches_on_references, classic_spans
 from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
@@ -43,11 +43,11 @@ from tensorloom.master.prepare.fed_shapes import (
     with_shapes_of_feeds,
 )
 from tensorloom.master.prepare.prune import prune
-from tensorloom.master.run.deferrable_sends import mark_holdable
+from tensorloom.master.run.deferrable_sends import mark_deferrable
 from tensorloom.master.run.frame_numbering import common_numbering
 from tensorloom.master.run.implied_controls import drop_implied_controls
 from tensorloom.master.run.partial_run import PartialRun
-from tensorloom.master.run.route_feeds_and_fetches import route_ends
+from tensorloom.master.run.route_feeds_and_fetches import route_feeds_and_fetches
 from tensorloom.master.run.task_parallel import Part, TaskParallelStep
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class Master:
             session.workers[task].takes_pushes for task in graphs
         )
         if pushes:
-            graphs = mark_holdable(graphs)
+            graphs = mark_deferrable(graphs)
         numbering = common_numbering(placed, [session.workers[task] for task in graphs])
         for task, graph in graphs.items():
             worker = session.workers[task]
@@ -278,10 +278,10 @@ class Master:
     def _functional(
         session: _Session, pruned: GraphIR, target: OptimizeTarget
     ) -> GraphIR:
-        """The graph made functional, but for what spans tasks or is entangled."""
+        """The graph made functional, but for what spans tasks or is interdependent."""
         functional = functionalize(pruned)
         if functional is not pruned and (
-            entangled_nodes(functional)
+            interdependent_nodes(functional)
             or (target.portable and branches_on_references(pruned, functional))
             or (
                 len(session.workers) > 1
@@ -297,7 +297,7 @@ class Master:
     ) -> GraphIR:
         """The graph to place."""
         optimized = optimize(functional, target)
-        if len(session.workers) == 1 and not entangled_nodes(optimized):
+        if len(session.workers) == 1 and not interdependent_nodes(optimized):
             return optimized
         return lower_functional(optimized, session.placer)
 
@@ -305,7 +305,9 @@ class Master:
         """The parts by task; the graph itself where there is one task."""
         if len(session.workers) == 1:
             return {next(iter(session.workers)): placed}
-        routed = _without_implied_controls(route_ends(placed, session.devices))
+        routed = _without_implied_controls(
+            route_feeds_and_fetches(placed, session.devices)
+        )
         return graph_partition.partition(
             routed,
             lambda node: device_name.task_of(node.device),

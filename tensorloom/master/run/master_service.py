@@ -17,7 +17,7 @@ from tensorloom.framework.interfaces import StepContext, StepOptions, StepSignat
 from tensorloom.framework.registry.op_policy import ALLOW_ALL, OpPolicy
 from tensorloom.framework.runtime import run_metadata, session_config
 from tensorloom.framework.runtime.cancellation import CancellationManager
-from tensorloom.master.lower.asked_lowering import forget_asking
+from tensorloom.master.lower.lowering_requests import drop_lowering_requests
 from tensorloom.master.prepare.prune import parse_tensor_name
 from tensorloom.transport.wire import status, tensors, value_methods
 from tensorloom.transport.wire.device_attributes import fill_device
@@ -112,7 +112,7 @@ class MasterService:
             )
         config = session_config.from_proto(request.config)
         graph = graph_def.from_proto(request.graph_def)
-        forget_asking(graph)
+        drop_lowering_requests(graph)
         self._policy.check(graph)
         handle = self._master.create_session(graph, config)
         self._sessions[handle] = _ClientSession(config)
@@ -133,7 +133,7 @@ class MasterService:
             addition = graph_def.from_proto(
                 request.graph_def, known.functions, existing=known.nodes
             )
-            forget_asking(addition)
+            drop_lowering_requests(addition)
             self._policy.check(addition)
             self._master.extend_session(handle, addition)
             session.version += 1

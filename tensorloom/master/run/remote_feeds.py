@@ -1,4 +1,4 @@
-"""The feeds and fetches of a part, as TensorFlow's workers know them.
+"""Turns a remote part's feeds and fetches into the Recvs and Sends of TensorFlow.
 
 before: x = _Arg(index=0);  _Retval(y, index=0)
 after:  x = _Recv(client_terminated, tensor_name="feed_0");  _Send(y, ...)
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class FeedKeys:
     """The rendezvous keys of a part, in the order of its `_Arg`s and `_Retval`s."""
 
     feeds: list[tuple[str, DType]]
     fetches: list[str]
 
 
-def with_client_ends(
+def with_remote_feeds(
     graph: GraphIR, incarnation_of: Mapping[str, int]
-) -> tuple[GraphIR, Ends]:
-    """The part with Recvs and Sends at its ends, and their keys."""
+) -> tuple[GraphIR, FeedKeys]:
+    """The part with Recvs for its feeds and Sends for its fetches, and their keys."""
     feeds: dict[int, tuple[str, DType]] = {}
     fetches: dict[int, str] = {}
     nodes = []
@@ -45,10 +45,10 @@ def with_client_ends(
             node = _send(node, incarnation_of[node.device])
             fetches[index] = key_of(node)
         nodes.append(node)
-    ends = Ends(
+    keys = FeedKeys(
         [feeds[i] for i in sorted(feeds)], [fetches[i] for i in sorted(fetches)]
     )
-    return graph.with_nodes(nodes), ends
+    return graph.with_nodes(nodes), keys
 
 
 def _recv(node: Node, incarnation: int) -> Node:

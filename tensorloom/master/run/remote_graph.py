@@ -15,13 +15,13 @@ from tensorloom.framework.runtime.cancellation import (
     Deadline,
     Following,
 )
-from tensorloom.master.run.abandoned_steps import settle_step
+from tensorloom.master.run.abandoned_steps import end_abandoned_step
 from tensorloom.transport.wire import tensors, value_methods
 from tensorloom.transport.wire.methods import worker_methods
 from tensorloom.transport.wire.request_ids import new_request_id, new_step_id
 
 if TYPE_CHECKING:
-    from tensorloom.master.run.remote_feeds import Ends
+    from tensorloom.master.run.remote_feeds import FeedKeys
     from tensorloom.master.run.remote_worker import RemoteWorker
     from tensorloom.transport.sockets.reply import SocketReply
 
@@ -71,7 +71,7 @@ class RemoteRegisteredGraph:
         worker: RemoteWorker,
         session: str,
         handle: str,
-        ends: Ends,
+        ends: FeedKeys,
         method: int,
     ) -> None:
         self._method = method
@@ -101,7 +101,7 @@ class RemoteRegisteredGraph:
             raise
         finally:
             if inner.cancelled:
-                settle_step([self._worker], context.step_id)
+                end_abandoned_step([self._worker], context.step_id)
             else:
                 self._worker.cleanup_step(context.step_id)
 

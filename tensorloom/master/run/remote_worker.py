@@ -14,8 +14,8 @@ from tensorloom.framework.runtime.frame_id import (
     child_of_number,
     child_of_path,
 )
-from tensorloom.master.run.in_flight_calls import CallsUnderWay
-from tensorloom.master.run.remote_feeds import with_client_ends
+from tensorloom.master.run.in_flight_calls import InFlightCalls
+from tensorloom.master.run.remote_feeds import with_remote_feeds
 from tensorloom.master.run.remote_graph import GraphReply, RemoteRegisteredGraph
 from tensorloom.master.run.run_forms import form_of
 from tensorloom.transport.sockets.connection import NotConnected
@@ -84,7 +84,7 @@ class RemoteWorker:
         self._devices: list[DeviceInfo] = []
         self._is_tensorloom = False
         self._numbering: FrameNumbering = child_of_path
-        self._calls = CallsUnderWay()
+        self._calls = InFlightCalls()
 
     @property
     def task(self) -> str:
@@ -172,7 +172,7 @@ class RemoteWorker:
         # A worker of TensorFlow lets what runs go on to its end.
         self._calls.cancel_session(session)
         for step_id in self._calls.take_over():
-            self.settle_step(step_id, lambda: None)
+            self.end_abandoned_step(step_id, lambda: None)
         method = worker_methods()["DeleteWorkerSession"]
         request = method.request(session_handle=session)
         self._channel.start(method, request, _ignore, timeout_s=10.0)
@@ -208,7 +208,7 @@ class RemoteWorker:
           errors.OpError: it refuses the part, or cannot be reached.
         """
         incarnations = {d.name: d.incarnation for d in self._devices}
-        part, ends = with_client_ends(graph, incarnations)
+        part, ends = with_remote_feeds(graph, incarnations)
         part.functions = called_functions(part)
         method = worker_methods()["RegisterGraph"]
         request = method.request(
@@ -353,9 +353,9 @@ class RemoteWorker:
         if self._is_tensorloom:  # the next call tells it: a call of its own costs more
             self._calls.tell_later(step_id)
             return
-        self.settle_step(step_id, lambda: None)
+        self.end_abandoned_step(step_id, lambda: None)
 
-    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
+    def end_abandoned_step(self, step_id: int, done: Callable[[], None]) -> None:
         """Tells the task at once that a step is over; calls back when it knows."""
         method = worker_methods()["CleanupGraph"]
         request = method.request(step_id=step_id)

@@ -1,4 +1,4 @@
-"""Feeds and fetches go straight to the task that uses or makes them.
+"""Moves feeds and fetches to the task that uses the value or makes it.
 
 before: _arg@worker -> MatMul@ps -> _retval@worker
 after:  _arg@ps -> MatMul@ps -> _retval@ps
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.interfaces import DeviceInfo
 
 
-def route_ends(graph: GraphIR, devices: Sequence[DeviceInfo]) -> GraphIR:
-    """The placed graph with `_Arg`s and `_Retval`s moved to the task at the other end.
+def route_feeds_and_fetches(graph: GraphIR, devices: Sequence[DeviceInfo]) -> GraphIR:
+    """The placed graph with each `_Arg` and `_Retval` on the task of its neighbour.
 
     An argument that several tasks use stays where it is, and is sent on from there.
     """

@@ -1,4 +1,4 @@
-"""In which form a part is run: by what it exchanges with the master's task."""
+"""Chooses the RPC that runs a part, by what it exchanges with the master's task."""
 
 from __future__ import annotations
 

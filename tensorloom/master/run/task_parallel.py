@@ -18,7 +18,7 @@ from tensorloom.framework.interfaces import (
 )
 from tensorloom.framework.runtime import threads
 from tensorloom.framework.runtime.cancellation import CancellationManager, Deadline
-from tensorloom.master.run.abandoned_steps import settle_step
+from tensorloom.master.run.abandoned_steps import end_abandoned_step
 from tensorloom.transport.wire import status
 from tensorloom.transport.wire.request_ids import new_step_id
 
@@ -140,7 +140,7 @@ class _Run:
     def _clean_up(self) -> None:
         step_id = self._context.step_id
         if self._cancellation.cancelled:
-            settle_step([part.worker for part in self._parts], step_id)
+            end_abandoned_step([part.worker for part in self._parts], step_id)
             return
         for worker in self._keepers:
             worker.cleanup_step(step_id)

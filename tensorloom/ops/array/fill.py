@@ -15,7 +15,7 @@ from tensorloom.framework.registry.shape_inference import (
     unchanged_shape,
 )
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.constant_value import with_told_shape
+from tensorloom.framework.types.constant_value import with_given_shape
 from tensorloom.framework.types.dtypes import DType, as_dtype
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
@@ -104,7 +104,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
       ValueError: a size is negative.
     """
     filled = apply_op("Fill", dims=dims, value=value, name=name)
-    return with_told_shape(filled, dims)
+    return with_given_shape(filled, dims)
 
 
 @export("zeros")

@@ -14,7 +14,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.registry.shape_inference import InferenceContext, format_shape
-from tensorloom.framework.types.constant_value import with_told_shape
+from tensorloom.framework.types.constant_value import with_given_shape
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops.array import argument_aliases
 
@@ -202,7 +202,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
         errors.InvalidArgumentError.
     """
     reshaped = apply_op("Reshape", tensor=tensor, shape=shape, name=name)
-    return with_told_shape(reshaped, shape)
+    return with_given_shape(reshaped, shape)
 
 
 @export("expand_dims")

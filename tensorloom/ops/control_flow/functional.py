@@ -1,4 +1,4 @@
-"""Ops that run functions of the graph: If, While, calls, and a function's rim.
+"""Ops that run functions of the graph: If, While, calls, and _Arg and _Retval.
 
 What they do is not in a kernel: the worker compiles their functions into the piece
 around them. Gradients of `If` and `While` are made by the client, which holds the

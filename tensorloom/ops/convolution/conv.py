@@ -1,4 +1,4 @@
-"""Convolution ops: signatures, shapes and gradients. Builders: `nn_ops_convolution`."""
+"""Convolution ops: signatures, shapes and gradients. Builders are in `builders.py`."""
 
 from __future__ import annotations
 

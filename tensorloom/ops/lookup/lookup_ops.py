@@ -1,4 +1,4 @@
-"""Lookup tables: ops and shape functions. Classes are in `lookup_tables.py`."""
+"""Lookup tables: ops and shape functions. Classes are in `tables.py`."""
 
 from __future__ import annotations
 

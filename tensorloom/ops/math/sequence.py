@@ -1,4 +1,4 @@
-"""Range, LinSpace, Bincount, Cross, and polynomials."""
+"""Range, LinSpace, Cross, and polynomials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Neural network ops: the builders of all `nn_ops_*` modules in one import."""
+"""The neural network builders in one import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks, tiles, new dimensions and parts of ragged tensors."""
+"""Masks, one-hot vectors, choices and partitions of ragged tensors."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tensorloom.framework.registry.shape_inference import (
 )
 from tensorloom.framework.runtime.random_seed import get_seed
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.constant_value import with_told_shape
+from tensorloom.framework.types.constant_value import with_given_shape
 from tensorloom.framework.types.dimension import dimension_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
@@ -257,7 +257,7 @@ def _scaled_normal(
         seeds = seed_attrs(seed)
         values = apply_op(op, shape=shape_tensor, dtype=dtype, **seeds)
         scaled = math_ops.add(values * stddev_tensor, mean_tensor, name=name)
-        return with_told_shape(scaled, shape_tensor)
+        return with_given_shape(scaled, shape_tensor)
 
 
 _UNIFORM_TYPES = frozenset(
@@ -311,7 +311,7 @@ def random_uniform(
         else:
             values = apply_op("RandomUniform", shape=shape_tensor, dtype=dtype, **seeds)
             result = math_ops.add(values * (high - low), low, name=name)
-        return with_told_shape(result, shape_tensor)
+        return with_given_shape(result, shape_tensor)
 
 
 @export("random.shuffle", "random_shuffle")
@@ -410,7 +410,7 @@ def random_gamma(
         seeds = seed_attrs(seed)
         samples = apply_op("RandomGamma", shape=shape, alpha=broadcast, **seeds)
         result = math_ops.maximum(_smallest_normal(alpha.dtype), samples / beta)
-        return with_told_shape(result, shape, broadcast)
+        return with_given_shape(result, shape, broadcast)
 
 
 def _smallest_normal(dtype: DType) -> Any:
@@ -435,4 +435,4 @@ def random_poisson(
             dtype=dtype,
             **seed_attrs(seed),
         )
-        return with_told_shape(samples, shape, samples.op.inputs[1])
+        return with_given_shape(samples, shape, samples.op.inputs[1])

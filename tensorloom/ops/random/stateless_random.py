@@ -9,7 +9,7 @@ from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.constant_value import with_told_shape
+from tensorloom.framework.types.constant_value import with_given_shape
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.math import math_ops
@@ -139,10 +139,10 @@ def stateless_random_uniform(
                 maxval=high,
                 name=scope,
             )
-            return with_told_shape(result, shape)
+            return with_given_shape(result, shape)
         unit = apply_op("StatelessRandomUniform", shape=shape, seed=seed, dtype=dtype)
         result = math_ops.add(unit * (high - low), low, name=scope)
-        return with_told_shape(result, shape)
+        return with_given_shape(result, shape)
 
 
 def _scaled(
@@ -161,7 +161,7 @@ def _scaled(
         stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
         unit = apply_op(op, shape=shape, seed=seed, dtype=dtype)
         result: Tensor = math_ops.add(unit * stddev, mean, name=scope)
-        return with_told_shape(result, shape)
+        return with_given_shape(result, shape)
 
 
 @export("random.stateless_normal")

@@ -84,7 +84,7 @@ class GrpcChannel:
         self._metadata = ((TOKEN_HEADER, token.hex()),) if token else None
         self._lock = threading.Lock()
         self._connection = _GrpcConnection(self._make_channel())
-        self._under_way: set[Hashable] = set()
+        self._in_flight: set[Hashable] = set()
         watch.add(self)
 
     def _make_channel(self, more: Options = ()) -> grpc.Channel:
@@ -116,11 +116,11 @@ class GrpcChannel:
         """
         mark = object()
         if not wait_for_ready:  # who waits for a task does not take it for lost
-            self._under_way.add(mark)
+            self._in_flight.add(mark)
         try:
             return self._call(method, request, timeout_s, wait_for_ready)
         finally:
-            self._under_way.discard(mark)
+            self._in_flight.discard(mark)
 
     def _call(
         self,
@@ -156,7 +156,7 @@ class GrpcChannel:
         except ValueError as error:  # the channel has just been closed
             done(None, self._unavailable(connection.lost or str(error)))
             return _ENDED
-        self._under_way.add(call)
+        self._in_flight.add(call)
         threads.start(lambda: self._finish(call, connection, done))
         return call
 
@@ -166,13 +166,13 @@ class GrpcChannel:
         try:
             (response,) = call
         except grpc.RpcError as error:
-            self._under_way.discard(call)
+            self._in_flight.discard(call)
             done(None, self._error(error, connection))
         except ValueError as error:
-            self._under_way.discard(call)
+            self._in_flight.discard(call)
             done(None, errors.InternalError(None, None, f"Not one reply: {error}"))
         else:
-            self._under_way.discard(call)
+            self._in_flight.discard(call)
             done(response, None)
 
     def ask_status(self, timeout_s: float | None) -> Any:
@@ -180,7 +180,7 @@ class GrpcChannel:
         try:
             return self.status(timeout_s)
         except errors.DeadlineExceededError:
-            if not self._under_way:
+            if not self._in_flight:
                 # What was connected to a machine that has vanished hears nothing of
                 # that, and never asks where the task's name leads now.
                 self.lose("the task did not answer")
@@ -232,9 +232,9 @@ class GrpcChannel:
     def close_unused(self) -> None:
         """There is one connection for all calls."""
 
-    def under_way(self) -> set[Hashable]:
+    def in_flight(self) -> set[Hashable]:
         """The calls that somebody waits for."""
-        return set(self._under_way)
+        return set(self._in_flight)
 
     def gives_sign_of_life(self, timeout_s: float) -> bool:
         """Whether the task answers anything at all.

@@ -1,4 +1,4 @@
-"""How large bodies go from task to task beside their frames.
+"""The media by which large bodies go from task to task, beside their frames.
 
 A frame with the `SHARED` flag carries a reference in place of its body; the body itself
 goes through a medium. Shared memory is one, between tasks of one machine. RDMA is

@@ -1,1 +1,1 @@
-"""Who is there, who is silent, who may speak."""
+"""Reachability, liveness and authentication of other tasks."""

@@ -1,4 +1,4 @@
-"""Who has hung up, told while nobody reads from the connection."""
+"""Detects closed connections that no thread reads from at the moment."""
 
 from __future__ import annotations
 

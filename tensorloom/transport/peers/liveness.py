@@ -1,11 +1,11 @@
-"""Tasks that stopped answering are found by asking them, while calls wait for them.
+"""Detects tasks that stopped answering, by pinging them while calls wait for them.
 
-A task that was killed hangs up, and its callers hear of it at once. One that was
-stopped, or whose network was cut, says nothing. So whoever has waited for a task for a
-while asks it for a sign of life; one that gives none within the limit is lost, and the
-calls that wait for it fail.
+The connections of a task that was killed are closed, and its callers notice at once. A
+task that was stopped, or whose network was cut, sends nothing. So a caller that has
+waited for a while pings the task. A task that does not answer within the limit counts
+as lost, and the calls that wait for it fail.
 
-Connections that a burst of calls has left behind are closed on the same rounds.
+The same rounds close idle connections that a burst of calls has left behind.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def task_timeout_s() -> float:
 class Watched(Protocol):
     """A way to a task, with the calls that are under way on it."""
 
-    def under_way(self) -> set[Hashable]:
+    def in_flight(self) -> set[Hashable]:
         """What stands for the calls."""
         ...
 
@@ -102,7 +102,7 @@ class _Asks:
 
     def look(self, watched: Sequence[Watched]) -> None:
         """Looks at the calls under way."""
-        now = {id(one): one.under_way() for one in watched}
+        now = {id(one): one.in_flight() for one in watched}
         for one in watched:
             waits = not now[id(one)].isdisjoint(self._seen.get(id(one), ()))
             if waits and id(one) not in self._asked:
@@ -111,10 +111,10 @@ class _Asks:
         self._seen = now
 
     def _ask(self, watched: Watched) -> None:
-        suspects = watched.under_way()
+        suspects = watched.in_flight()
         try:
             if not watched.gives_sign_of_life(self._limit_s / 2) and (
-                not suspects.isdisjoint(watched.under_way())
+                not suspects.isdisjoint(watched.in_flight())
             ):
                 watched.lose(f"it has not answered for {self._limit_s:g} s")
         finally:

@@ -1,4 +1,4 @@
-"""What listens at a port at which no task answers.
+"""Identifies what listens at a port at which no task answers.
 
 A few bytes tell: HTTP/2, which gRPC speaks, begins with a frame of settings from either
 side, and TLS says itself why a handshake failed.

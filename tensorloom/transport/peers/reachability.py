@@ -1,4 +1,4 @@
-"""What is found at addresses that no task answers at."""
+"""Describes what was found at addresses at which no task answers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _CONNECT_S: Final = 2.0
 _LIMIT_S: Final = 4.0
 
 
-def found_at(address: str) -> str:
-    """What `found_at_all` says of one address."""
-    return found_at_all([address])[address]
+def describe_address(address: str) -> str:
+    """What `describe_addresses` says of one address."""
+    return describe_addresses([address])[address]
 
 
-def found_at_all(addresses: Iterable[str]) -> dict[str, str]:
+def describe_addresses(addresses: Iterable[str]) -> dict[str, str]:
     """Whether the name of each `host:port` resolves, and what listens there.
 
     They are looked at side by side, for some seconds at most.

@@ -1,10 +1,9 @@
-"""TCP connections whose other machine is silent: cut off, or without power.
+"""Detects TCP connections whose peer machine is silent: cut off, or without power.
 
-Nobody is told when a network is cut. The kernel sends again what is not acknowledged,
-for a quarter of an hour. It can be given a shorter limit (TCP_USER_TIMEOUT), but that
-one also ends a connection whose other end is there and reads late, or has slow links
-between that lose much. Here a connection ends when it was sent to again and again, and
-no packet at all has come for the limit.
+TCP does not report a cut network: the kernel retransmits unacknowledged data for a
+quarter of an hour. A shorter limit (TCP_USER_TIMEOUT) also ends connections to peers
+that read late, or behind slow links with much loss. Here a connection ends only if data
+was retransmitted repeatedly and no packet at all has arrived within the limit.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Tensors of a step on the connection of the call that runs a part of it.
+"""Exchanges a step's tensors on the connection of the call that runs a part of it.
 
-A part elsewhere and the caller's own part give each other tensors. Where each of both
-has one thread that does all its waiting, that thread takes them from the call's
-connection itself; on a connection of their own they would wake a thread that reads
-there first, and that one would wake it.
+The remote part and the caller's own part exchange tensors. If each of them waits in one
+thread only, that thread reads the tensors from the call's connection itself. On a
+separate connection they would wake its reader thread first, which would wake the thread
+that waits.
 
-A sender must not have to wait for the receiver, who may wait for a third task. So only
-what surely fits into the connection's buffers goes this way, large bodies lying in
-shared memory; before the first tensor that does not, an empty frame says that from here
-on they are pushed as to anybody else.
+A sender must not block on the receiver, which may wait for a third task. So only
+tensors that certainly fit into the connection's buffers go this way; large bodies are
+in shared memory. Before the first tensor that does not fit, an empty frame says that
+all later tensors are pushed as to any other task.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _ROOM: Final = 64 * 1024
 _FRAME: Final = 1024
 
 
-class Ends:
-    """What one end of a connection needs for links, once it has had one."""
+class ConnectionEnd:
+    """The state of one end of a connection that links use."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Ends:
         self._lock = threading.Lock()
         self._is_open = False
 
-    def open(self) -> Ends:
+    def open(self) -> ConnectionEnd:
         """Makes ready for a link; one thread at a time, before `close`."""
         if not self._is_open:
             buffer = self._connection.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
@@ -97,7 +97,9 @@ class CallLink:
     One thread sends and takes; `wake` is for others.
     """
 
-    def __init__(self, ends: Ends, step_id: int, hung_up: Callable[[], None]) -> None:
+    def __init__(
+        self, ends: ConnectionEnd, step_id: int, hung_up: Callable[[], None]
+    ) -> None:
         """Makes an end.
 
         Args:

@@ -411,7 +411,7 @@ class SocketChannel:
         for connection in unused:
             connection.close()
 
-    def under_way(self) -> set[Hashable]:
+    def in_flight(self) -> set[Hashable]:
         """The connections that somebody waits at."""
         waiting: set[Hashable] = set(self._busy)
         subscriber = self._tensors

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from tensorloom.framework import errors
 from tensorloom.transport.peers.hangups import hangups
 from tensorloom.transport.sockets import address as socket_address
-from tensorloom.transport.sockets.call_link import Ends
+from tensorloom.transport.sockets.call_link import ConnectionEnd
 from tensorloom.transport.sockets.server import MAX_HELLO, PROTOCOL
 from tensorloom.transport.wire import frames, status
 
@@ -47,7 +47,7 @@ class Connection:
         self.reader = frames.FrameReader(self.socket)
         self.writer = frames.FrameWriter(self.socket)
         #: For links.
-        self.ends = Ends(self.socket, self.reader, self.writer)
+        self.ends = ConnectionEnd(self.socket, self.reader, self.writer)
         try:
             self._greet(token)
         except (OSError, frames.Closed) as error:

@@ -14,7 +14,7 @@ from tensorloom.transport.wire import frames, packing, status, value_methods
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import Handlers
-    from tensorloom.transport.sockets.call_link import Ends
+    from tensorloom.transport.sockets.call_link import ConnectionEnd
     from tensorloom.transport.wire.value_methods import (
         Push,
         PushedHandler,
@@ -29,7 +29,7 @@ Write = Callable[..., None]
 class FrameCall:
     """Implements `interface.Call` for the call that a connection carries."""
 
-    def __init__(self, ends: Callable[[], Ends] | None = None) -> None:
+    def __init__(self, ends: Callable[[], ConnectionEnd] | None = None) -> None:
         self._ends = ends
         self._callbacks: list[Callable[[], None]] = []
         self._is_cancelled = False
@@ -81,7 +81,7 @@ class Caller:
       ends: gives what links need, where the connection can have them.
     """
 
-    def __init__(self, ends: Callable[[], Ends] | None = None) -> None:
+    def __init__(self, ends: Callable[[], ConnectionEnd] | None = None) -> None:
         #: The task whose tensors come on the connection, once some came.
         self.pusher = ""
         #: Whether tensors may come on it within calls: they are lost with the call.

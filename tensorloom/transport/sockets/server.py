@@ -13,7 +13,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.runtime import threads
 from tensorloom.transport.peers.hangups import hangups
 from tensorloom.transport.sockets import address as socket_address
-from tensorloom.transport.sockets.call_link import Ends
+from tensorloom.transport.sockets.call_link import ConnectionEnd
 from tensorloom.transport.sockets.frame_answers import (
     Caller,
     FrameAnswers,
@@ -84,7 +84,7 @@ class SocketServer:
     def _serve(self, connection: socket.socket) -> None:
         reader = frames.FrameReader(connection)
         writer = frames.FrameWriter(connection)
-        ends = Ends(connection, reader, writer)
+        ends = ConnectionEnd(connection, reader, writer)
         caller = Caller(ends.open)
         try:
             socket_address.prepare(connection)

@@ -1,4 +1,4 @@
-"""Memory for large bodies that are received, used again.
+"""Reuses the memory of large bodies that are received.
 
 Fresh memory takes as long as what is copied into it: the kernel zeroes it first. Steps
 receive bodies of the same sizes, so the memory of one that nobody needs any more is

@@ -1,4 +1,4 @@
-"""Which input of an elementwise kernel ends with it, so that its memory can be reused.
+"""Finds inputs that end with an elementwise kernel, so that it may overwrite them.
 
 before: v2 = k1(v1);  v3 = k2(v2, c1)        v2 is read no more
 after:  v2 = k1(v1);  v3 = k2(v2, c1, v2)    the result is in the array of v2

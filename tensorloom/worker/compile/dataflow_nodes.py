@@ -249,7 +249,7 @@ def read_input(item: Item, token: Any) -> Any:
     if not isinstance(token, Variable):
         return token
     value = token.value
-    if value is None and (value := token.settled()) is None:
+    if value is None and (value := token.value_between_updates()) is None:
         node = item.node
         # What a value could not be sent for is said of the node that gives it.
         name = node.inputs[0][0] if item.kind == SEND else node.name

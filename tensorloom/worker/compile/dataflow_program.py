@@ -1,4 +1,4 @@
-"""What the interpreter knows of a piece before a step: its roots, frames and exits."""
+"""The dataflow interpreter's program: the roots, frames and exits of a piece."""
 
 from __future__ import annotations
 

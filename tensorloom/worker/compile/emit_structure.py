@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.devices.device_name import task_of
-from tensorloom.framework.partition.graph_partition import BY_REFERENCE, HOLDABLE
+from tensorloom.framework.partition.graph_partition import BY_REFERENCE, DEFERRABLE
 from tensorloom.framework.runtime import lendable_memory
 from tensorloom.framework.runtime.rendezvous_key import key_of
 from tensorloom.framework.runtime.resource import is_torch_type
@@ -147,7 +147,7 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
     emitter.uses_context = True
     key = emitter.bind(key_of(node), "key")
     if source != target and scope.parent is None:
-        if HOLDABLE in node.attrs and _is_small(value):
+        if DEFERRABLE in node.attrs and _is_small(value):
             scope.has_held = True
         else:
             scope.has_unsent = True

@@ -92,16 +92,16 @@ class Emitter:
         self.may_resize = False  # a variable that an Identity may have read
         self.traced_nodes: list[Node] = []
         self.results: dict[int, tuple[Scope, str]] = {}  # fetch index -> expression
-        self._strand_of_name: dict[str, Scope] = {}
+        self._segment_of_name: dict[str, Scope] = {}
         self._count = 0
 
     # --- names -------------------------------------------------------
 
     def new_name(self, scope: Scope, prefix: str = "v") -> str:
-        """A fresh local name, owned by the strand of `scope`."""
+        """A fresh local name, owned by the segment of `scope`."""
         self._count += 1
         name = f"{prefix}{self._count}"
-        self._strand_of_name[name] = scope.strand
+        self._segment_of_name[name] = scope.segment
         return name
 
     def bind(self, value: Any, prefix: str = "k") -> str:
@@ -112,8 +112,8 @@ class Emitter:
         return name
 
     def use(self, scope: Scope, name: str) -> str:
-        """`name` as it can be written in `scope`; other strands hand it over."""
-        here, there = scope.strand, self._strand_of_name.get(name)
+        """`name` as it can be written in `scope`; other segments hand it over."""
+        here, there = scope.segment, self._segment_of_name.get(name)
         if there is not None and there is not here:
             here.imports.add(name)
             there.exports.add(name)
@@ -121,7 +121,7 @@ class Emitter:
 
     def is_local(self, name: str) -> bool:
         """True for a local variable, False for a global name."""
-        return name in self._strand_of_name
+        return name in self._segment_of_name
 
     # --- values ------------------------------------------------------
 
@@ -259,7 +259,7 @@ class Emitter:
             for value in scope.dying(node.name)
             if value.owner is scope and not value.is_scalar and not value.pinned
             for name in (value.host_name, value.tensor_name)
-            if name is not None and name in self._strand_of_name
+            if name is not None and name in self._segment_of_name
         ]
         if names:
             scope.write("del " + ", ".join(names), None)

@@ -1,4 +1,4 @@
-"""Which kernel computes a node, and in which memory that one takes and gives values."""
+"""Chooses the kernel of a node, and the memory of its inputs and outputs."""
 
 from __future__ import annotations
 

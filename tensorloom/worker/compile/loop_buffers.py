@@ -1,4 +1,4 @@
-"""Arrays that each iteration of a loop makes, made in the memory of an earlier one.
+"""Reuses the memory of arrays that every iteration of a loop allocates.
 
 before: while ...: v = dot(state, w);            u = argmax(v)
 after:  b = None

@@ -1,4 +1,4 @@
-"""What is the same in each iteration of a loop: computed in the first one.
+"""Computes loop invariants once, in the first iteration.
 
 before: while ...: w = read(weights); v1, v2 = split(w); x = dot(x, v1) + v2
 after:  o = True; v1 = v2 = None
@@ -6,8 +6,9 @@ after:  o = True; v1 = v2 = None
             if o: o = False; w = read(weights); v1, v2 = split(w)
             x = dot(x, v1) + v2
 
-Recurrent layers take their weights apart within the loop. Not before the loop, as one
-without iterations computes nothing: neither what may fail, nor what takes long.
+Recurrent layers split their weights within the loop. Invariants are not computed before
+the loop, because a loop without iterations must compute nothing that may fail or take
+long.
 """
 
 from __future__ import annotations

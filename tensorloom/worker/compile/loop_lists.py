@@ -1,14 +1,14 @@
-"""Lists of tensors that a loop grows or shrinks, as Python lists while it runs.
+"""Keeps tensor lists that a loop grows or shrinks as Python lists while it runs.
 
 before: while ...: v2 = push(v2, v1)
 after:  e = at_hand(v2, dims)
         while ...: e.append(v1)
         v2 = as_list(v2, e)
 
-A list of tensors is a value: to push to it gives another one, which takes a call of a
-kernel. The loops that TensorFlow's client makes for gradients keep what they will need
-in dozens of them, one element in each iteration. Where a loop variable is such a list
-and nobody sees what it is in between, one Python list changes in place.
+A tensor list is an immutable value: each push calls a kernel, which makes a new list.
+The loops that TensorFlow's client makes for gradients push to dozens of lists in each
+iteration. Where a loop variable is a list whose intermediate values are not read, one
+Python list is changed in place.
 """
 
 from __future__ import annotations

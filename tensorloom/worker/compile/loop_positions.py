@@ -1,13 +1,13 @@
-"""Positions that a loop finds, and takes rows by: kept as NumPy's own indices too.
+"""Keeps positions that a loop finds and gathers by as NumPy indices too.
 
 before: while ...: x = gather(table, token);           token = argmax(...) as int32
 after:  p = within(token, 64)
         while ...: x = table.take(p, 0, b, "clip");    p = argmax(...); token = p.astype
 
-A position that was found along an axis is within it. So a decoder, whose next input is
-the row of what it found, neither looks in each iteration whether all its indices are
-there, nor converts them. What the loop starts with is looked at once; `p` is None
-where that has others, and then the kernel of the gather looks and says so.
+A position that was found along an axis is within its bounds. So a decoder, which looks
+up the row of the token that it chose, neither checks its indices in each iteration nor
+converts them. The start value is checked once, before the loop: if it is out of bounds,
+`p` is None, and the kernel of the gather raises the error.
 """
 
 from __future__ import annotations

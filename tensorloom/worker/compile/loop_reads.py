@@ -1,4 +1,4 @@
-"""Variables that a loop only reads: read once, before its first iteration.
+"""Reads variables that a loop does not write once, before its first iteration.
 
 before: while ...: h = k1(read_tensor(weights), h)
 after:  w = read_host(weights)

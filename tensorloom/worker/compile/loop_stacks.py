@@ -1,13 +1,13 @@
-"""Stacks in a loop: their elements are at hand, as a Python list, before it begins.
+"""Keeps the elements of stacks as Python lists while a loop runs.
 
 before: while ...: v2 = k1(stack, v1)
 after:  e = at_hand(stack, dtype)
         while ...: v2 = k1(stack, v1) if e is None else e.append(v1)
 
-The loops that TensorFlow's client makes for gradients have dozens of stacks, and push
-to each of them, or take from it, in each iteration: a call of a kernel costs ten times
-what the list does. Whatever the list alone cannot do (a limit, an element where there
-is none) is left to the kernel.
+The loops that TensorFlow's client makes for gradients push to dozens of stacks, or pop
+from them, in each iteration. A kernel call costs ten times what the list operation
+does. Cases that a list cannot handle (a size limit, a pop of an empty stack) are left
+to the kernel.
 """
 
 from __future__ import annotations

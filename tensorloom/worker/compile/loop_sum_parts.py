@@ -1,4 +1,4 @@
-"""Where the parts of what a loop adds to a sum go.
+"""Finds the region of a loop's sum that each partial summand is added to.
 
 before: p = StridedSliceGrad(shape, b, e, s, u); q = Concat([v, w]); total += p + q
 after:  total[b:e] += u;  total[:n] += v;  total[n:] += w

@@ -1,14 +1,14 @@
-"""Sums over the iterations of a loop, added up in place.
+"""Accumulates sums over the iterations of a loop in place.
 
 before: while ...: p = MatMul(x, g, transpose_a); q = AddN(total, p); total = q
 after:  total = fresh(start);  s = product_sum(total)
         while ...: s.add(x, g)
         s.finish()
 
-The gradient of what all iterations share, as the weights of a recurrent network, is
-such a sum. Nobody else sees it before the loop ends, so that it may stay in one place:
-neither a product of the size of the weights is written in each iteration, nor another
-sum. Products of few rows are computed together: see
+The gradient of a tensor that all iterations share, such as the weights of a recurrent
+network, is such a sum. It is not read before the loop ends, so it is accumulated in
+place: no iteration allocates a product of the size of the weights, or another sum.
+Products with few rows are computed together: see
 `kernels/torch/linalg/product_sum.py`.
 """
 

@@ -1,4 +1,4 @@
-"""Which memory a value lives in: decided when a piece is compiled, never per step.
+"""Decides, when a piece is compiled, in which memory each value lives.
 
 A torch call costs about a microsecond, a NumPy operation on a few elements a third of
 that, a Python expression on a NumPy scalar a thirtieth. So shapes, axes, counters,

@@ -1,19 +1,20 @@
-"""Blocking ops must not stall others: a piece that waits is split into strands.
+"""Splits a piece with blocking ops into segments that run in parallel.
 
-A queue's dequeue may wait for an enqueue of the same step, so what does not depend on
-a blocking op must run without it. Nodes that depend on the same blocking ops, in this
-piece or elsewhere, form a strand; strands run in threads of their own when several
-could run. A piece in which nothing depends on a blocking op is one strand, run by the
-caller's thread.
+A queue's dequeue may wait for an enqueue of the same step, so nodes that do not depend
+on a blocking op must run without it. Nodes that depend on the same blocking ops, in
+this piece or elsewhere, form a segment. Segments run in threads of their own when
+several can run. A piece in which nothing depends on a blocking op is one segment, run
+by the caller's thread.
 
     handle -> dequeue -> _Send   _Recv -> assign   _Recv {_waits_for: [dequeue]} -> add
-    strands: handle | dequeue, _Send | _Recv, assign | _Recv, add
+    segments: handle | dequeue, _Send | _Recv, assign | _Recv, add
 
-Why strands cannot wait for each other in a circle, on however many tasks: assume that
-the blocking ops of a set go on, and that all is done that depends on fewer of them.
-What depends on that very set receives nothing but what is done, or it is in the one
-strand of its piece that receives from others like it. Those are in the topological
-order of the whole graph; all else that they need is before they begin.
+Segments cannot deadlock, on however many tasks. Proof by induction over sets of
+blocking ops: assume that the ops of a set return, and that every segment has finished
+that depends on fewer of them. A segment that depends on exactly this set receives only
+from finished segments, or it is the one segment of its piece that receives from
+segments with the same set. Those run in the topological order of the whole graph, and
+everything else that they need is done before they begin.
 """
 
 from __future__ import annotations
@@ -33,25 +34,25 @@ if TYPE_CHECKING:
 
 Frame = dict[str, Any]
 
-# Whether something that a node follows from was received: nothing, or only what depends
-# on no blocking op, or what depends on the same blocking ops as the node.
+# Which tensors a node depends on that were received: none; only such as depend on fewer
+# blocking ops than the node; or also such as depend on the same ones.
 _NOTHING, _EARLIER, _ALIKE = range(3)
 _Key = tuple[frozenset[str], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The strands of a piece, each after those that it needs."""
+    """The segments of a piece, each after those that it needs."""
 
     members: list[list[Node]]
-    order: list[tuple[Node, int]]  # every node with its strand, in the piece's order
-    after: list[set[int]]  # for each strand: those that must finish before
-    blocks: list[bool]  # does the strand begin with something that may wait?
+    order: list[tuple[Node, int]]  # every node with its segment, in the piece's order
+    after: list[set[int]]  # for each segment: those that must finish before
+    blocks: list[bool]  # does the segment begin with something that may wait?
     has_blocking_ops: bool = False
 
     @property
     def is_sequential(self) -> bool:
-        """Whether each strand waits for the one before: one thread runs them all."""
+        """Whether each segment waits for the one before: one thread runs them all."""
         return all(i - 1 in before for i, before in enumerate(self.after) if i)
 
 
@@ -73,7 +74,7 @@ def split(nodes: Sequence[Node], functions: Mapping[str, FunctionIR]) -> Plan:
         after[index].update(groups[keys[name]] for name in node.producers)
     for index, before in enumerate(after):
         before.discard(index)
-        before.update(_over_before_receiving(ordered, index))
+        before.update(_finished_before_receiving(ordered, index))
     blocking = {n.name for n in nodes if may_wait(n, functions)}
     blocks = [
         any(n.name in blocking or n.op in RECEIVES for n in group) for group in members
@@ -83,7 +84,7 @@ def split(nodes: Sequence[Node], functions: Mapping[str, FunctionIR]) -> Plan:
 
 
 def _keys(nodes: Sequence[Node], waits: Waits) -> dict[str, _Key]:
-    """By node: its strand, see the top."""
+    """By node name: what identifies its segment (see the module's docstring)."""
     keys: dict[str, _Key] = {}
     for node in nodes:
         own = waits[node.name]
@@ -98,10 +99,10 @@ def _keys(nodes: Sequence[Node], waits: Waits) -> dict[str, _Key]:
     return keys
 
 
-def _over_before_receiving(keys: Sequence[_Key], index: int) -> list[int]:
-    """The strands that end for sure before those can that a strand receives from.
+def _finished_before_receiving(keys: Sequence[_Key], index: int) -> list[int]:
+    """The segments that finish before any segment that segment `index` receives from.
 
-    It need not run beside them.
+    Segment `index` may therefore wait for them.
     """
     own, received = keys[index]
     if received != _ALIKE:
@@ -110,7 +111,7 @@ def _over_before_receiving(keys: Sequence[_Key], index: int) -> list[int]:
 
 
 def _in_one_thread(plan: Plan) -> Plan:
-    """One strand, in place of those of which each waits for the one before."""
+    """The plan with a single segment, if each segment waits for the one before."""
     if len(plan.members) == 1 or not plan.is_sequential:
         return plan
     nodes = [node for group in plan.members for node in _last_first(group)]
@@ -119,20 +120,20 @@ def _in_one_thread(plan: Plan) -> Plan:
 
 
 def _last_first(group: list[Node]) -> list[Node]:
-    """Of ops that do nothing but wait, none for another: the last one first.
+    """The nodes in reverse order if all of them only wait, and not for each other.
 
-    Programs fill accumulators in the order in which they take from them. Who begins
-    with the last is woken once, and not once for each.
+    Programs fill accumulators in the order in which they take from them. A thread that
+    waits for the last one first is woken once, and not once for each.
     """
     only_wait = all(_is_patient(n) and n.op not in RECEIVES for n in group)
     return group[::-1] if only_wait else group
 
 
 def _with_patient_together(plan: Plan) -> Plan:
-    """One strand for patient ops that are all waited for by the same strands.
+    """Merges segments of patient ops that the same segments wait for.
 
-    Nothing can run before the last of them is through, so one thread may wait for one
-    after the other. To receive is patient: it changes nothing.
+    Nothing can run before the last of these ops ends, so one thread may wait for them
+    in turn. A receive counts as patient: it changes nothing.
     """
     groups: dict[tuple[frozenset[int], frozenset[int]], int] = {}
     into = list(range(len(plan.members)))
@@ -164,14 +165,14 @@ def _is_patient(node: Node) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One step of a piece with several strands."""
+    """One step of a piece with several segments."""
 
-    functions: Sequence[Callable[..., Any]]  # the strands' code
+    functions: Sequence[Callable[..., Any]]  # the segments' code
     plan: Plan
     args: Sequence[Any]
     context: Any
-    guarded: Callable[[Callable[[], None]], None]  # runs a strand in another thread
-    frame: Frame = field(default_factory=dict)  # what strands give each other
+    guarded: Callable[[Callable[[], None]], None]  # runs a segment in another thread
+    frame: Frame = field(default_factory=dict)  # values that segments exchange
     changed: threading.Condition = field(default_factory=threading.Condition)
     started: set[int] = field(default_factory=set)
     finished: set[int] = field(default_factory=set)
@@ -179,10 +180,10 @@ class Run:
     error: BaseException | None = None
 
     def run(self) -> Frame:
-        """Runs all strands; returns the values that they gave away.
+        """Runs all segments; returns the values that they exported.
 
         Raises:
-          The first error of a strand, after the others have been cancelled and ended.
+          The first error of a segment, after the others have been cancelled and ended.
         """
         while ready := self._wait_ready():
             mine, others = self._share(ready)
@@ -195,7 +196,7 @@ class Run:
         return self.frame
 
     def _wait_ready(self) -> list[int]:
-        """The strands that can start; none when all is done or one has failed."""
+        """The segments that can start; none when all is done or one has failed."""
         with self.changed:
             while True:
                 ready = [] if self.error is not None else self._ready()
@@ -211,7 +212,7 @@ class Run:
         ]
 
     def _share(self, ready: list[int]) -> tuple[int | None, list[int]]:
-        """The strand for this thread (one that cannot block, or is alone), others'."""
+        """The segment for this thread (non-blocking, or the only one); the others."""
         blocks = self.plan.blocks
         with self.changed:
             mine = next((i for i in ready if not blocks[i]), None)

@@ -22,8 +22,8 @@ from tensorloom.worker.compile import (
     emit_loops,
     emit_structure,
     memory,
+    parallel_segments,
 )
-from tensorloom.worker.compile import parallel_segments as strands
 from tensorloom.worker.compile.emitter import Emitter, function_compiler
 from tensorloom.worker.compile.generated_code import Code
 from tensorloom.worker.compile.reference_reads import may_resize
@@ -57,11 +57,11 @@ class Piece:
         emitter = Emitter(device, resources, functions, kernels, traced)
         ordered = with_shapes(nodes)
         emitter.may_resize = may_resize(ordered, functions)
-        plan = strands.split(ordered, functions)
-        self.strands = _emit_strands(emitter, plan)
+        plan = parallel_segments.split(ordered, functions)
+        self.segments = _emit_segments(emitter, plan)
         self.codes = [
             _assemble(emitter, scope, plan, index)
-            for index, scope in enumerate(self.strands)
+            for index, scope in enumerate(self.segments)
         ]
         self._plan = plan
         self._results = [emitter.results[i] for i in sorted(emitter.results)]
@@ -103,7 +103,7 @@ class Piece:
         if len(self.codes) == 1:
             result: list[Any] = self.codes[0].function(args, context)
             return result
-        step = strands.Run(
+        step = parallel_segments.Run(
             [code.function for code in self.codes],
             self._plan,
             args,
@@ -123,8 +123,8 @@ _IDLE_OPS = frozenset(
 )
 
 
-def _emit_strands(emitter: Emitter, plan: strands.Plan) -> list[Scope]:
-    """One scope for each strand; nodes in the order of the whole piece."""
+def _emit_segments(emitter: Emitter, plan: parallel_segments.Plan) -> list[Scope]:
+    """One scope for each segment; nodes in the order of the whole piece."""
     single = len(plan.members) == 1
     scopes = [Scope(drops_values=single) for _ in plan.members]
     if single:
@@ -136,11 +136,13 @@ def _emit_strands(emitter: Emitter, plan: strands.Plan) -> list[Scope]:
     for node, index in plan.order:
         emitter.emit_node(scopes[index], node)
     for scope, name in emitter.results.values():
-        scope.strand.exports.add(name)
+        scope.segment.exports.add(name)
     return scopes
 
 
-def _assemble(emitter: Emitter, scope: Scope, plan: strands.Plan, index: int) -> Code:
+def _assemble(
+    emitter: Emitter, scope: Scope, plan: parallel_segments.Plan, index: int
+) -> Code:
     if scope.has_unsent or scope.has_held:
         how = "finish" if len(plan.members) == 1 else "flush"
         scope.write(f"context.rendezvous.{how}()", None)

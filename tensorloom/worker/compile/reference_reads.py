@@ -1,4 +1,4 @@
-"""Reads of reference variables in a piece that gives a variable another size.
+"""Keeps reads of reference variables valid when an Assign resizes the variable.
 
 An Identity of a reference shares the variable's buffer. An Assign of as many elements
 writes into this buffer, so what reads later sees the new value; an Assign of another
@@ -33,12 +33,12 @@ class HeldRead(Variable):
     @property
     def value(self) -> Any:
         """What the buffer holds now; it keeps its shape."""
-        now, held = self._variable.settled(), self._held
+        now, held = self._variable.value_between_updates(), self._held
         if now is None or math.prod(now.shape) != math.prod(held.shape):
             return held
         return now if now.shape == held.shape else now.reshape(held.shape)
 
-    def settled(self) -> Any:
+    def value_between_updates(self) -> Any:
         """The same: an update that is under way is waited for."""
         return self.value
 

@@ -1,4 +1,4 @@
-"""Whether a function fits the node that runs it."""
+"""Checks that the signature of a function fits the node that runs it."""
 
 from __future__ import annotations
 

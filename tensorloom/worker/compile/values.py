@@ -78,7 +78,7 @@ Key = tuple[str, int]  # (node name, output index)
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """A block of generated source: a strand of the piece, or a body inside it."""
+    """A block of generated source: a segment of the piece, or a body inside it."""
 
     parent: Scope | None = None
     # Prefix of the names of nodes in called functions, for errors and kernels.
@@ -87,10 +87,10 @@ class Scope:
     values: dict[Key, Value] = field(default_factory=dict)
     # By node: the values that nobody needs after it.
     ends: Mapping[str, list[Key]] = field(default_factory=dict)
-    # Names that the strand takes from and gives to other strands.
+    # Names that the segment takes from and gives to other segments.
     imports: set[str] = field(default_factory=set)
     exports: set[str] = field(default_factory=set)
-    drops_values: bool = True  # False where other strands may need them
+    drops_values: bool = True  # False where other segments may need them
     functions: tuple[str, ...] = ()  # the calls that led here, against recursion
     # By a node's name: what emits it in place of its kernel.
     special: Mapping[str, Emit] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Scope:
     has_held: bool = False  # and whether some may do so until this part waits itself
 
     @property
-    def strand(self) -> Scope:
+    def segment(self) -> Scope:
         """The outermost scope around this one."""
         scope = self
         while scope.parent is not None:

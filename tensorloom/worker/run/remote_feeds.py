@@ -1,4 +1,4 @@
-"""The ends of a registered graph at which a master feeds and fetches.
+"""Turns the Recvs and Sends by which a master feeds and fetches into arguments.
 
 before: x = _Recv(client_terminated, tensor_name="x:0");  _Send(y, client_terminated)
 after:  x = _Arg(index=0);  _Retval(y, index=0)
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ClientEnds:
-    """A graph whose ends are arguments and results, with their rendezvous keys."""
+class GraphWithArguments:
+    """A graph whose feeds and fetches are arguments and results, with their keys."""
 
     graph: GraphIR
     feeds: dict[str, int]  # key -> index of its `_Arg`
@@ -30,7 +30,7 @@ class ClientEnds:
     fetch_types: list[DType]
 
 
-def with_arguments(graph: GraphIR) -> ClientEnds:
+def with_arguments(graph: GraphIR) -> GraphWithArguments:
     """Replaces client-terminated Recvs and Sends; the graph stays in its order."""
     feeds: dict[str, int] = {}
     feed_types: list[DType] = []
@@ -49,8 +49,10 @@ def with_arguments(graph: GraphIR) -> ClientEnds:
             nodes.append(_result(node, index))
             fetch_types.append(node.attrs["T"])
     if not feeds and not fetches:
-        return ClientEnds(graph, feeds, feed_types, fetches, fetch_types)
-    return ClientEnds(graph.with_nodes(nodes), feeds, feed_types, fetches, fetch_types)
+        return GraphWithArguments(graph, feeds, feed_types, fetches, fetch_types)
+    return GraphWithArguments(
+        graph.with_nodes(nodes), feeds, feed_types, fetches, fetch_types
+    )
 
 
 def _argument(node: Node, index: int) -> Node:

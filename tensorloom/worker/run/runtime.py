@@ -62,14 +62,14 @@ def uninitialized(variable: Variable) -> errors.FailedPreconditionError:
 
 def initialized(variable: Variable) -> Variable:
     """The variable behind a reference edge, which must have a value."""
-    if variable.value is None and variable.settled() is None:
+    if variable.value is None and variable.value_between_updates() is None:
         raise uninitialized(variable)
     return variable
 
 
 def held_read(variable: Variable) -> HeldRead:
     """The buffer behind a reference edge, in a piece that may replace it."""
-    value = variable.settled()
+    value = variable.value_between_updates()
     if value is None:
         raise uninitialized(variable)
     return HeldRead(variable, value)
@@ -81,7 +81,7 @@ def read_host(variable: Variable) -> Any:
         value = variable.value
     except AttributeError:
         return variable.names()
-    if value is None and (value := variable.settled()) is None:
+    if value is None and (value := variable.value_between_updates()) is None:
         raise uninitialized(variable)
     return value if isinstance(value, _HOST_TYPES) else held_array(value)
 
@@ -89,7 +89,7 @@ def read_host(variable: Variable) -> Any:
 def read_tensor(variable: Variable, from_host: Callable[[Any], Any]) -> Any:
     """The value behind a reference edge, as a tensor."""
     value = variable.value
-    if value is None and (value := variable.settled()) is None:
+    if value is None and (value := variable.value_between_updates()) is None:
         raise uninitialized(variable)
     if isinstance(value, np.ndarray | np.generic):
         return from_host(value)

@@ -413,8 +413,8 @@ class StepTable:
         if entry is not None:
             entry.rendezvous.abort(_cleaned_up(step_id))
 
-    def settle(self, step_id: int) -> None:
-        """Forgets a step that was given up; what still runs of it is cancelled."""
+    def abandon(self, step_id: int) -> None:
+        """Cancels what still runs of an abandoned step, and forgets the step."""
         self.abort(step_id, _cleaned_up(step_id))
         self.cleanup(step_id)
 

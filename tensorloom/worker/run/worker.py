@@ -177,9 +177,9 @@ class Worker:
         """Forgets a step whose parts have all ended."""
         self.steps.cleanup(step_id)
 
-    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
+    def end_abandoned_step(self, step_id: int, done: Callable[[], None]) -> None:
         """Ends a step that was given up, also where its parts still run."""
-        self.steps.settle(step_id)
+        self.steps.abandon(step_id)
         done()
 
     def cleanup_all(self, containers: Sequence[str]) -> None:

@@ -28,7 +28,7 @@ from tensorloom.transport.wire.methods import worker_methods
 from tensorloom.transport.wire.request_ids import RecentRequests
 from tensorloom.worker.run.partial_step import PartialSteps
 from tensorloom.worker.run.peer_tensors import PeerTensors
-from tensorloom.worker.run.remote_feeds import ClientEnds, with_arguments
+from tensorloom.worker.run.remote_feeds import GraphWithArguments, with_arguments
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR
@@ -50,7 +50,7 @@ class _HeldGraph:
     def __init__(
         self,
         session: str,
-        ends: ClientEnds,
+        ends: GraphWithArguments,
         graph: RegisteredGraph,
         compile_open: Callable[[], RegisteredGraph],
     ) -> None:
@@ -349,7 +349,7 @@ class WorkerService:
 
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
         self._partial.forget(request.step_id)
-        self._worker.settle_step(request.step_id, lambda: None)
+        self._worker.end_abandoned_step(request.step_id, lambda: None)
         return worker_methods()["CleanupGraph"].response()
 
     def _cleanup_all(self, request: Any, call: Call) -> Any:
@@ -419,7 +419,7 @@ def _options(exec_opts: Any) -> StepOptions:
     )
 
 
-def _feeds(ends: ClientEnds, sent: Sequence[Any]) -> list[Any]:
+def _feeds(ends: GraphWithArguments, sent: Sequence[Any]) -> list[Any]:
     values: list[Any] = [None] * len(ends.feed_types)
     missing = set(ends.feeds)
     for named in sent:
@@ -462,7 +462,7 @@ def _with_carried(
     return keys, [*values, *(value for _, value, _ in carried)]
 
 
-def _index_of(ends: ClientEnds, key: str) -> int:
+def _index_of(ends: GraphWithArguments, key: str) -> int:
     index = ends.fetches.get(key)
     if index is None:
         raise errors.InvalidArgumentError(None, None, f"The graph does not send {key}")

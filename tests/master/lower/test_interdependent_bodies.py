@@ -8,7 +8,7 @@ import pytest
 
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.attr_value import NameAttrList
-from tensorloom.master.lower.interdependent_bodies import entangled_nodes
+from tensorloom.master.lower.interdependent_bodies import interdependent_nodes
 from tests.worker.small_graphs import function, graph, node
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_entangled(inputs: list[str], body: list[Any], expected: set[str]) -> No
     found = taken_and_branch(inputs, *body)
     puts = function("puts", ["queue", "x"], [node("put", ENQUEUE, ["queue"])], ["x"])
     found.functions = {**found.functions, "puts": puts}
-    assert entangled_nodes(found) == expected
+    assert interdependent_nodes(found) == expected
 
 
 def test_a_loop_begins_its_body_after_its_test() -> None:
@@ -86,7 +86,7 @@ def test_a_loop_begins_its_body_after_its_test() -> None:
     loop = {"cond": NameAttrList("test"), "body": NameAttrList("puts")}
     nodes = [node("queue", "FIFOQueueV2"), node("taken", DEQUEUE, ["queue"])]
     tests_it = node("y", "While", ["queue", "taken"], outputs=2, **loop)
-    assert entangled_nodes(graph(*nodes, tests_it, functions=functions)) == set()
+    assert interdependent_nodes(graph(*nodes, tests_it, functions=functions)) == set()
     functions["test"] = function("test", ["queue", "x"], [], ["queue"])
     ignores_it = graph(*nodes, tests_it, functions=functions)
-    assert entangled_nodes(ignores_it) == {"y"}
+    assert interdependent_nodes(ignores_it) == {"y"}

@@ -15,7 +15,7 @@ from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.attr_value import NameAttrList
 from tensorloom.master.optimize.simplify.dead_loop_variables import (
-    keep_dead_loop_variables,
+    freeze_dead_loop_variables,
 )
 from tensorloom.master.optimize.target import OptimizeTarget
 
@@ -70,7 +70,7 @@ def bodies_of(graph: GraphIR, read: list[int], **target: Any) -> dict[str, list[
         reader = node(f"r{index}", "_Retval", [f"loop:{index}"])
         nodes[reader.name] = reader
     graph = GraphIR(nodes, graph.functions)
-    after = keep_dead_loop_variables(graph, OptimizeTarget(**target))
+    after = freeze_dead_loop_variables(graph, OptimizeTarget(**target))
     results = {}
     todo = [after.nodes]
     while todo:
@@ -138,12 +138,12 @@ def test_loops_in_loops() -> None:
 )
 def test_bodies_of_which_nothing_is_known(body: FunctionIR) -> None:
     graph = simple(body=body)
-    assert keep_dead_loop_variables(graph, OptimizeTarget()) is graph
+    assert freeze_dead_loop_variables(graph, OptimizeTarget()) is graph
 
 
 def test_names_of_others_are_not_taken() -> None:
     taken = simple(body_for_1=BODY)
-    after = keep_dead_loop_variables(taken, OptimizeTarget())
+    after = freeze_dead_loop_variables(taken, OptimizeTarget())
     assert after.functions["body_for_1"] is BODY
     assert after.nodes["loop"].attrs["body"].name == "body_for_1_"
 

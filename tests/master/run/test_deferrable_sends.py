@@ -8,8 +8,8 @@ import pytest
 
 from tensorloom.framework.devices.device_name import task_of
 from tensorloom.framework.graph import graph_def
-from tensorloom.framework.partition.graph_partition import HOLDABLE, partition
-from tensorloom.master.run.deferrable_sends import mark_holdable
+from tensorloom.framework.partition.graph_partition import DEFERRABLE, partition
+from tensorloom.master.run.deferrable_sends import mark_deferrable
 from tensorloom.protos.graph_pb2 import GraphDef
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def held(*rows: Row) -> set[str]:
     """The nodes whose tensors may wait."""
     return {
         node.inputs[0][0]
-        for graph in mark_holdable(parts_of(*rows)).values()
+        for graph in mark_deferrable(parts_of(*rows)).values()
         for node in graph.nodes.values()
-        if node.op == "_Send" and HOLDABLE in node.attrs
+        if node.op == "_Send" and DEFERRABLE in node.attrs
     }
 
 
@@ -95,4 +95,4 @@ def test_an_answer_to_the_sender(place: str, expected: set[str]) -> None:
 
 def test_a_graph_on_one_task_is_left_alone() -> None:
     parts = parts_of(("g", "Const", WORKER, []))
-    assert mark_holdable(parts) == parts
+    assert mark_deferrable(parts) == parts

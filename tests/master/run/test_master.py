@@ -85,8 +85,8 @@ class FakeWorker:
     def cleanup_step(self, step_id: int) -> None:
         self.calls.append("cleanup_step")
 
-    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
-        self.calls.append("settle_step")
+    def end_abandoned_step(self, step_id: int, done: Callable[[], None]) -> None:
+        self.calls.append("end_abandoned_step")
         done()
 
     def cleanup_all(self, containers: Sequence[str]) -> None:
@@ -260,7 +260,9 @@ def test_the_first_error_of_a_part_ends_the_step() -> None:
     )
     with pytest.raises(InternalError, match="broken"):
         step.run([])
-    assert [worker.calls for worker in workers] == [["abort_step", "settle_step"]] * 2
+    assert [worker.calls for worker in workers] == [
+        ["abort_step", "end_abandoned_step"]
+    ] * 2
 
 
 def test_switched_off_passes() -> None:

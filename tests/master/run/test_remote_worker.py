@@ -10,7 +10,7 @@ import pytest
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.runtime import run_metadata, session_config
-from tensorloom.master.run.remote_feeds import Ends
+from tensorloom.master.run.remote_feeds import FeedKeys
 from tensorloom.master.run.remote_graph import RemoteRegisteredGraph
 from tensorloom.master.run.remote_worker import RemoteWorker
 from tensorloom.protos.config_pb2 import RunMetadata
@@ -103,7 +103,7 @@ def test_graphs_of_other_tasks_are_handed_on_as_they_are() -> None:
     """A worker may have rewritten its part into ops that nobody else knows."""
     channel: Any = _Messages()
     worker = RemoteWorker("/job:ps/replica:0/task:0", channel)
-    ends = Ends([], [])
+    ends = FeedKeys([], [])
     graph = RemoteRegisteredGraph(worker, "s", "1", ends, value_methods.RUN_GRAPH)
     step = StepContext(StepOptions(trace=True, output_partition_graphs=True))
     assert graph.run([], step) == []

@@ -29,7 +29,7 @@ class Worker:
     def cleanup_step(self, step_id: int) -> None:
         self.over.append(step_id)
 
-    def settle_step(self, step_id: int, done: Callable[[], None]) -> None:
+    def end_abandoned_step(self, step_id: int, done: Callable[[], None]) -> None:
         def settle() -> None:
             self.settled.append(step_id)
             done()

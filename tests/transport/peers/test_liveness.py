@@ -21,7 +21,7 @@ class Task:
         self.tidied = threading.Event()
         self.reason = ""
 
-    def under_way(self) -> set[Hashable]:
+    def in_flight(self) -> set[Hashable]:
         return set(self._calls)
 
     def close_unused(self) -> None:

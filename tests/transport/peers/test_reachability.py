@@ -16,7 +16,7 @@ from tensorloom.transport.grpc.channel import GrpcChannel
 from tensorloom.transport.grpc.server import GrpcServer
 from tensorloom.transport.negotiated import NegotiatedChannel
 from tensorloom.transport.peers import host_port, port_probe, reachability, security
-from tensorloom.transport.peers.reachability import found_at, found_at_all
+from tensorloom.transport.peers.reachability import describe_address, describe_addresses
 from tensorloom.transport.peers.security import Tls
 from tensorloom.transport.wire.methods import worker_methods
 from tests.certificates import make_certificates
@@ -45,7 +45,7 @@ def test_addresses(address: str, expected: tuple[str, int]) -> None:
 def test_what_is_no_address(address: str) -> None:
     with pytest.raises(errors.InvalidArgumentError, match="as a host-port pair"):
         GrpcChannel(address)
-    assert found_at(address) == "that is no host:port"
+    assert describe_address(address) == "that is no host:port"
 
 
 @pytest.fixture
@@ -112,19 +112,22 @@ def test_who_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reachability, "_LIMIT_S", 100.0)
     with listener(say_nothing) as silent:
         assert (
-            found_at(silent) == "the port is open, but what listens there says nothing"
+            describe_address(silent)
+            == "the port is open, but what listens there says nothing"
         )
 
 
 @pytest.mark.usefixtures("patience")
 def test_what_listens() -> None:
     with listener(say_goodbye) as other, task() as own:
-        found = found_at_all([other, own])
+        found = describe_addresses([other, own])
     assert (
         found[other] == "the port is open, but what listens there does not speak gRPC"
     )
     assert found[own] == "the port is open"
-    assert found_at(own).startswith("the host resolves, but the port is not open")
+    assert describe_address(own).startswith(
+        "the host resolves, but the port is not open"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +148,9 @@ def test_what_is_wrong_with_tls(certificates: Path) -> None:
     def found(address: str, tls: Tls | None) -> str:
         security.configure(tls=tls)
         try:
-            return found_at(address).removeprefix("the port is open").strip(", ")
+            return (
+                describe_address(address).removeprefix("the port is open").strip(", ")
+            )
         finally:
             security.configure_from_environment()
 

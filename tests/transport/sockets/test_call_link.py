@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.transport.sockets.call_link import CallLink, Ends
+from tensorloom.transport.sockets.call_link import CallLink, ConnectionEnd
 from tensorloom.transport.wire import frames, packing, value_methods
 
 STEP = 7
@@ -26,7 +26,7 @@ class End:
         self.connection = connection
         self.writer = frames.FrameWriter(connection)
         self.reader = frames.FrameReader(connection)
-        self.ends = Ends(connection, self.reader, self.writer).open()
+        self.ends = ConnectionEnd(connection, self.reader, self.writer).open()
         self.hangups = 0
         self.link = CallLink(self.ends, STEP, self._hung_up)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tensorloom.framework.registry import op_kernel
-from tensorloom.worker.compile import parallel_segments as strands
+from tensorloom.worker.compile import parallel_segments
 from tests.worker.small_graphs import node
 
 op_kernel.load_host_kernels()
@@ -35,7 +35,7 @@ def test_takes_that_are_waited_for_together(
         node("b", ops[1]),
         node("both", "NoOp", ["^a", "^b"]),
     ]
-    plan = strands.split(nodes, {})
+    plan = parallel_segments.split(nodes, {})
     assert [[n.name for n in group] for group in plan.members] == members
     assert plan.after[-1] == set(range(len(members) - 1))
     assert plan.is_sequential == (len(members) == 1)
@@ -52,7 +52,7 @@ def test_takes_with_users_of_their_own_stay_apart() -> None:
         node("of_a", "NoOp", ["^a"]),
         node("both", "NoOp", ["^a", "^b"]),
     ]
-    plan = strands.split(nodes, {})
+    plan = parallel_segments.split(nodes, {})
     assert [[n.name for n in group] for group in plan.members] == [
         ["a", "of_a"],
         ["b"],
@@ -72,7 +72,7 @@ def recv(name: str, *waits_for: str) -> Any:
     return node(name, "_Recv", _waits_for=[op.encode() for op in waits_for])
 
 
-def names(plan: strands.Plan) -> list[list[str]]:
+def names(plan: parallel_segments.Plan) -> list[list[str]]:
     return [[n.name for n in group] for group in plan.members]
 
 
@@ -83,13 +83,13 @@ def test_a_dequeue_does_not_wait_for_what_is_received() -> None:
         node("used", "NoOp", ["^second"]),
         *queue_taken_sent(),
     ]
-    plan = strands.split(nodes, {})
+    plan = parallel_segments.split(nodes, {})
     assert names(plan) == [
         ["queue"],
         ["first", "second", "used"],
         ["taken", "sent"],
     ]
-    # Two strands that can wait run side by side, but none needs two threads at first.
+    # Two segments that can wait run side by side, but none needs two threads at first.
     assert plan.after == [set(), {0}, {0}]
     assert plan.blocks == [False, True, True]
     assert plan.has_blocking_ops
@@ -102,7 +102,7 @@ def test_an_enqueue_follows_from_what_is_received() -> None:
         recv("element"),
         node("put", "QueueEnqueueV2", ["queue", "element"]),
     ]
-    plan = strands.split(nodes, {})
+    plan = parallel_segments.split(nodes, {})
     assert names(plan) == [["queue"], ["element"], ["taken"], ["put"]]
     assert plan.after == [set(), {0}, {0}, {0, 1}]
 
@@ -115,7 +115,7 @@ def test_what_follows_from_a_dequeue_elsewhere_is_received_last() -> None:
         node("element", "NoOp", ["^fed"]),
         node("sent", "_Send", ["element"]),
     ]
-    plan = strands.split(nodes, {})
+    plan = parallel_segments.split(nodes, {})
     assert names(plan) == [["fed", "element", "sent", "taken", "used"]]
     assert not plan.has_blocking_ops
     assert plan.is_sequential
@@ -127,11 +127,11 @@ def test_a_chain_of_dequeues_elsewhere_is_received_in_its_order() -> None:
         recv("first", "dequeue"),
         node("sent", "_Send", ["first"]),
     ]
-    plan = strands.split(nodes, {})
+    plan = parallel_segments.split(nodes, {})
     assert names(plan) == [["first", "sent", "second"]]
 
 
-def test_dequeues_elsewhere_that_may_go_on_in_any_order_have_a_strand_each() -> None:
+def test_dequeues_elsewhere_that_may_go_on_in_any_order_have_a_segment_each() -> None:
     nodes = [
         recv("a", "one"),
         node("of_a", "_Send", ["a"]),
@@ -139,7 +139,7 @@ def test_dequeues_elsewhere_that_may_go_on_in_any_order_have_a_strand_each() -> 
         node("of_b", "_Send", ["b"]),
         node("both", "NoOp", ["^of_a", "^of_b"]),
     ]
-    plan = strands.split(nodes, {})
+    plan = parallel_segments.split(nodes, {})
     assert names(plan) == [["a", "of_a"], ["b", "of_b"], ["both"]]
     assert plan.after == [set(), set(), {0, 1}]
     assert plan.blocks == [True, True, False]
@@ -152,7 +152,7 @@ def test_what_is_received_for_the_same_use_is_waited_for_in_one_thread() -> None
         recv("b", "other"),
         node("both", "NoOp", ["^a", "^b"]),
     ]
-    assert names(strands.split(nodes, {})) == [["a", "b", "both"]]
+    assert names(parallel_segments.split(nodes, {})) == [["a", "b", "both"]]
 
 
 def test_what_comes_back_after_a_dequeue_waits_for_no_other() -> None:
@@ -162,11 +162,11 @@ def test_what_comes_back_after_a_dequeue_waits_for_no_other() -> None:
         node("used", "NoOp", ["^back", "^queue"]),
         recv("other"),
     ]
-    plan = strands.split(nodes, {})
+    plan = parallel_segments.split(nodes, {})
     assert names(plan) == [["queue"], ["other"], ["taken", "sent"], ["back", "used"]]
     assert plan.after == [set(), {0}, {0}, {0, 1, 2}]
 
 
 def test_pieces_in_which_nothing_follows_from_a_blocking_op_receive_in_order() -> None:
     nodes = [recv("a"), node("b", "NoOp", ["^a"]), recv("c")]
-    assert strands.split(nodes, {}).members == [nodes]
+    assert parallel_segments.split(nodes, {}).members == [nodes]

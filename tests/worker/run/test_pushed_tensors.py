@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.framework.partition.graph_partition import HOLDABLE
+from tensorloom.framework.partition.graph_partition import DEFERRABLE
 from tensorloom.framework.types import dtypes
 from tensorloom.worker.run.step_table import StepRendezvous, StepTable
 from tests.worker.small_graphs import (
@@ -40,7 +40,7 @@ def send(of: str, held: bool) -> Node:
         "client_terminated": False,
     }
     if held:
-        attrs[HOLDABLE] = True
+        attrs[DEFERRABLE] = True
     return node(f"send_{of}", "_Send", [of], outputs=0, **attrs)
 
 

@@ -247,7 +247,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
 
     def compute(handle: Variable) -> Any:
         value = handle.value
-        if value is None and (value := handle.settled()) is None:
+        if value is None and (value := handle.value_between_updates()) is None:
             raise unreadable_resource(handle)
         if handle.dtype is not dtype and handle.dtype.base_dtype != dtype:
             raise errors.InvalidArgumentError(
@@ -264,7 +264,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
 @host_kernel(["IsVariableInitialized", "VarIsInitializedOp"], large=True)
 def is_initialized(c: OpKernelConstruction) -> Compute:
     """Whether the variable has a value."""
-    return lambda variable: np.bool_(variable.settled() is not None)
+    return lambda variable: np.bool_(variable.value_between_updates() is not None)
 
 
 @host_kernel("VariableShape", large=True)
@@ -273,7 +273,7 @@ def variable_shape(c: OpKernelConstruction) -> Compute:
     numpy_type = c["out_type"].as_numpy_dtype
 
     def compute(handle: Variable) -> np.ndarray[Any, Any]:
-        value = handle.settled()
+        value = handle.value_between_updates()
         if value is None:
             raise uninitialized_resource(handle)
         return np.array(shape_of(value), numpy_type)
@@ -296,7 +296,7 @@ def destroy_resource(c: OpKernelConstruction) -> Compute:
                 if not ignore:
                     raise
             return
-        if handle.settled() is None and not ignore:
+        if handle.value_between_updates() is None and not ignore:
             raise errors.NotFoundError(
                 None,
                 None,

@@ -27,7 +27,7 @@ def held_value(handle: Variable) -> Any:
     Raises:
       errors.NotFoundError: it has none.
     """
-    value = handle.settled()
+    value = handle.value_between_updates()
     if value is None:
         raise uninitialized_resource(handle)
     return value

@@ -39,7 +39,7 @@ def make_read(c: OpKernelConstruction, convert: Callable[[Any], Any]) -> Compute
     wanted = [dtype.base_dtype for dtype in c["dtypes"]]
 
     def read(handle: Variable, dtype: Any) -> Any:
-        value = handle.settled()
+        value = handle.value_between_updates()
         if value is None:
             raise unreadable_resource(handle)
         if handle.dtype.base_dtype != dtype:

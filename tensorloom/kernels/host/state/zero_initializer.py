@@ -38,7 +38,7 @@ def _set_to_zeros(c: OpKernelConstruction, attr: str, shape: TensorShape | None)
                 f"{variable.dtype.name} got {dtype.name}"
             )
         with variable.lock:
-            if variable.settled() is not None:
+            if variable.value_between_updates() is not None:
                 raise invalid_argument("input is already initialized")
             held = variable.shape if shape is None else shape
             sizes = held.dims_tuple or ()  # of unknown rank: a scalar

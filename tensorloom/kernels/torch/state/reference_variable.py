@@ -43,7 +43,7 @@ def read_variable(c: OpKernelConstruction) -> Compute:
 
     def compute(handle: Variable) -> torch.Tensor:
         value = handle.value
-        if value is None and (value := handle.settled()) is None:
+        if value is None and (value := handle.value_between_updates()) is None:
             raise unreadable_resource(handle)
         if isinstance(value, torch.Tensor):
             return value

@@ -234,9 +234,9 @@ def exclusive(variable: Variable, owner: Variable | None = None) -> torch.Tensor
     """Takes the tensor out of a variable, to be changed in place.
 
     The caller puts it back, `variable.value = tensor`, whatever happens; until then
-    readers wait (`Variable.settled`). To be called under the lock of `owner` (the
-    variable itself when None), with a value that is a tensor and not None. The caller
-    must not have another reference to the value.
+    readers wait (`Variable.value_between_updates`). To be called under the lock of
+    `owner` (the variable itself when None), with a value that is a tensor and not None.
+    The caller must not have another reference to the value.
     """
     variable.guard = (owner or variable).lock
     if type(variable.value) is np.ndarray:  # of a step that ran while torch was loaded

@@ -1,4 +1,4 @@
-"""Some columns of a product: the product with what they are made of.
+"""Slices a factor before a matrix product instead of the product after it.
 
 before: p = MatMul(g, w, transpose_b);  y = Slice(p, [0, b], [-1, n])
 after:  p = Slice(w, [b, 0], [n, -1]);  y = MatMul(g, p, transpose_b)

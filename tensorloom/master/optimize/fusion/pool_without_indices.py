@@ -1,4 +1,4 @@
-"""Max pools of a step without gradients: only the maxima, not where they are.
+"""Marks max pools whose argmax is not needed: the step has no gradient of a pool.
 
 before: y = MaxPool(x)
 after:  y = MaxPool(x) [_values_only]        where no node is a MaxPoolGrad

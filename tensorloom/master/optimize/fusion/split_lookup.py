@@ -1,4 +1,4 @@
-"""Words that are only looked up, not made.
+"""Fuses a string split with the table lookup that is the only reader of its words.
 
 before: i, w, s = StringSplit(text, delimiter);  ids = LookupTableFindV2(table, w, d)
 after:  ids, i, s = _SplitAndFind(table, text, delimiter, d)

@@ -1,4 +1,4 @@
-"""Leaving out arithmetic that changes nothing.
+"""Removes arithmetic with neutral elements, and casts and reshapes without effect.
 
 before: a = Mul(x, 1);  b = Identity(a);  c = Neg(b);  d = Neg(c);  e = Exp(d)
 after:  e = Exp(x)

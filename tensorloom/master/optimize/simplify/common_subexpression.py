@@ -1,4 +1,4 @@
-"""Computing equal things once.
+"""Merges nodes that compute the same value (common subexpression elimination).
 
 before: a = Exp(x);  b = Exp(x);  c = Add(a, b)
 after:  a = Exp(x);  c = Add(a, a)

@@ -1,4 +1,4 @@
-"""Computing ahead what does not depend on any feed or state.
+"""Computes nodes that depend on no feed and no state ahead of the steps.
 
 before: a = Const[2];  b = Neg(a);  c = Add(x, b)
 after:  b = Const[-2];  c = Add(x, b)

@@ -1,10 +1,10 @@
-"""Loop variables that nobody looks at stay as they were.
+"""Stops computing loop variables that no result depends on.
 
 before: i, h, seen = while(i < 9: i + 1, tanh(h), push(seen, h));  _Retval(h)
 after:  i, h, seen = while(i < 9: i + 1, tanh(h), seen);           _Retval(h)
 
-A loop that was differentiated keeps what its gradient needs of every iteration in
-variables of its own. A step without the gradient need not compute these, nor hold them.
+A loop that was differentiated has further variables, which keep the values of every
+iteration that the gradient needs. A step without the gradient need not compute them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 20  # loop in loop, from where on all variables count as needed
 
 
-def keep_dead_loop_variables(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
-    """The graph with loops, in functions too, that change no variable in vain."""
+def freeze_dead_loop_variables(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
+    """The graph with unneeded loop variables left unchanged, also in functions."""
     if not graph.functions:
         return graph
     functions = dict(graph.functions)

@@ -1,4 +1,4 @@
-"""Leaving out what nothing needs any more.
+"""Removes nodes that no result needs.
 
 before: a = Const;  b = Neg(a);  c = Neg(a);  _Retval(b)
 after:  a = Const;  b = Neg(a);  _Retval(b)

@@ -1,11 +1,11 @@
-"""Leaving out waits that mean nothing.
+"""Removes redundant control inputs.
 
 before: a = Exp(x);  g = NoOp(^a, ^u);  h = NoOp(^g, ^c);  c = Const;  b = Neg(y, ^h)
 after:  b = Neg(y, ^u)
 
-A pure node that is only waited for is not computed; what it would have waited for is
-waited for instead. Groups of groups become one. An identity that waits hands its waits
-on to its readers:
+A pure node that is read only by control edges is not computed: its readers wait for its
+inputs instead. Nested groups become one. The control inputs of an identity go to its
+readers:
 
 before: y = Identity(x, ^u);  z = Exp(y)
 after:  z = Exp(x, ^u)

@@ -1,4 +1,4 @@
-"""The gradient of what was cut into slices: the pieces are put together again.
+"""Replaces a sum of padded pieces, the gradient of slices, by a concatenation.
 
 before: s = AddN(Pad(a, [[0, 3], [0, 0]]), Pad(b, [[2, 0], [0, 0]]))
 after:  s = ConcatV2(a, b, 0)                      for a [2, n] and b [3, n]

@@ -1,8 +1,8 @@
-"""Graphs of our clients as their programs wrote them.
+"""Drops the requests of our clients to lower functional control flow.
 
 A client does not know its master yet when it sends the first graph, and TensorFlow's
-masters take loops and branches apart where they are asked to. Ours need no asking; and
-what is to be taken apart has all its kernels before the step begins.
+masters lower loops and branches only where an attr asks for it. Our masters decide for
+themselves, and a lowered node would need all its kernels before the step begins.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
 
 
-def forget_asking(graph: GraphIR) -> None:
-    """Takes back, in a graph that was just read, what a client asked masters for."""
-    _forget(graph.nodes.values())
+def drop_lowering_requests(graph: GraphIR) -> None:
+    """Removes, from a graph that was just read, the attrs that ask for lowering."""
+    _drop(graph.nodes.values())
     for function in graph.functions.values():
-        _forget(function.nodes.values())
+        _drop(function.nodes.values())
 
 
-def _forget(nodes: Iterable[Node]) -> None:
+def _drop(nodes: Iterable[Node]) -> None:
     for node in nodes:
         if node.attrs.pop(LOWERED_FOR_MASTER, False):
             node.attrs.pop(LOWERED, None)
