@@ -20,7 +20,8 @@ class _Option(property):
     def __init__(
         self, name: str, kind: Any = None, default: Any = None, doc: str | None = None
     ) -> None:
-        super().__init__(lambda options: options.value_of(name), None, None, doc)
+        super().__init__(lambda options: options.value_of(name))
+        self.__doc__ = doc
         self.kind = kind
         self.default = default
 
