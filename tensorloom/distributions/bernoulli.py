@@ -7,19 +7,18 @@ from typing import Any
 from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.divergence import RegisterKL
 from tensorloom.distributions.parameters import (
-    checked,
     logits_and_probs,
 )
 from tensorloom.distributions.reparameterization import (
     NOT_REPARAMETERIZED,
 )
+from tensorloom.distributions.value_checks import embed_check_integer_casting_closed
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.array import array_ops
-from tensorloom.ops.debugging import check as check_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
 from tensorloom.ops.random import random_ops
@@ -87,7 +86,7 @@ class Bernoulli(Distribution):
 
     def _log_prob(self, event: Tensor) -> Tensor:
         if self.validate_args:
-            event = _checked_bits(event)
+            event = embed_check_integer_casting_closed(event, dtypes.bool)
         event = math_ops.cast(event, self.logits.dtype)
         zero = array_ops.zeros_like(event + self.logits)
         return -nn_ops.sigmoid_cross_entropy_with_logits(
@@ -105,15 +104,6 @@ class Bernoulli(Distribution):
 
     def _mode(self) -> Any:
         return math_ops.cast(self.probs > 0.5, self.dtype)
-
-
-def _checked_bits(event: Tensor) -> Any:
-    one = array_ops.ones([], dtype=event.dtype)
-    checks = [check_ops.assert_non_negative(event)]
-    checks.append(check_ops.assert_less_equal(event, one))
-    if event.dtype.is_floating:
-        checks.append(check_ops.assert_equal(event, math_ops.floor(event)))
-    return checked(event, checks)
 
 
 @RegisterKL(Bernoulli, Bernoulli)

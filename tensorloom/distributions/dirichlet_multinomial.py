@@ -9,11 +9,11 @@ from tensorloom.distributions.parameters import (
     checked,
     derived_seed,
     log_combinations,
-    whole_number_checks,
 )
 from tensorloom.distributions.reparameterization import (
     NOT_REPARAMETERIZED,
 )
+from tensorloom.distributions.value_checks import embed_check_nonnegative_integer_form
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
@@ -47,8 +47,8 @@ class DirichletMultinomial(Distribution):
         with name_scope(name, values=[total_count, concentration]) as name:
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
-                self._total_count = checked(
-                    self._total_count, whole_number_checks(self._total_count)
+                self._total_count = embed_check_nonnegative_integer_form(
+                    self._total_count
                 )
             self._concentration = convert_to_tensor(concentration, name="concentration")
             if validate_args:
@@ -150,9 +150,10 @@ class DirichletMultinomial(Distribution):
     def _checked_counts(self, counts: Tensor) -> Any:
         if not self.validate_args:
             return counts
+        counts = embed_check_nonnegative_integer_form(counts)
         same = check_ops.assert_equal(
             self.total_count,
             math_ops.reduce_sum(counts, -1),
             message="counts must sum to `self.total_count`",
         )
-        return checked(counts, [*whole_number_checks(counts), same])
+        return checked(counts, [same])

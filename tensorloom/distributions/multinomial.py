@@ -10,11 +10,11 @@ from tensorloom.distributions.parameters import (
     checked,
     log_combinations,
     logits_and_probs,
-    whole_number_checks,
 )
 from tensorloom.distributions.reparameterization import (
     NOT_REPARAMETERIZED,
 )
+from tensorloom.distributions.value_checks import embed_check_nonnegative_integer_form
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
@@ -48,8 +48,8 @@ class Multinomial(Distribution):
         with name_scope(name, values=[total_count, logits, probs]) as name:
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
-                self._total_count = checked(
-                    self._total_count, whole_number_checks(self._total_count)
+                self._total_count = embed_check_nonnegative_integer_form(
+                    self._total_count
                 )
             self._logits, self._probs = logits_and_probs(
                 logits, probs, True, validate_args, name
@@ -131,9 +131,10 @@ class Multinomial(Distribution):
     def _checked_counts(self, counts: Tensor) -> Any:
         if not self.validate_args:
             return counts
+        counts = embed_check_nonnegative_integer_form(counts)
         same = check_ops.assert_equal(
             self.total_count,
             math_ops.reduce_sum(counts, -1),
             message="counts must sum to `self.total_count`",
         )
-        return checked(counts, [*whole_number_checks(counts), same])
+        return checked(counts, [same])

@@ -7,7 +7,6 @@ from typing import Any
 
 from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.divergence import RegisterKL
-from tensorloom.distributions.normal_integrals import log_ndtr, ndtr
 from tensorloom.distributions.parameters import (
     common_shape,
     common_shape_tensor,
@@ -16,9 +15,9 @@ from tensorloom.distributions.parameters import (
 from tensorloom.distributions.reparameterization import (
     FULLY_REPARAMETERIZED,
 )
+from tensorloom.distributions.special_math import log_ndtr, ndtr, ndtri
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
-from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
@@ -106,7 +105,7 @@ class Normal(Distribution):
         return log_ndtr(-self._z(x))
 
     def _quantile(self, p: Tensor) -> Any:
-        return apply_op("Ndtri", x=p) * self.scale + self.loc
+        return ndtri(p) * self.scale + self.loc
 
     def _entropy(self) -> Tensor:
         scale = self.scale * array_ops.ones_like(self.loc)

@@ -90,28 +90,16 @@ def _probability_checks(probs: Tensor, multiclass: bool) -> list[Any]:
     return [*checks, check_ops.assert_less_equal(probs, one, message=message)]
 
 
-def whole_number_checks(counts: Tensor) -> list[Any]:
-    """Checks that a float's values are integers of at least zero."""
-    return [
-        check_ops.assert_non_negative(
-            counts, message="counts has components less than 0."
-        ),
-        check_ops.assert_equal(
-            counts,
-            math_ops.floor(counts),
-            message="counts has non-integer components.",
-        ),
-    ]
-
-
 def last_size(tensor: Tensor) -> Any:
     """The size of the last axis, an int32 scalar."""
     return array_ops.shape(tensor)[-1]
 
 
-def log_combinations(n: Tensor, counts: Tensor, name: str) -> Tensor:
+def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:
     """The logarithm of the number of orders of these counts of n draws."""
     with name_scope(name, values=[n, counts]):
+        n = convert_to_tensor(n, name="n")
+        counts = convert_to_tensor(counts, name="counts")
         total = math_ops.lgamma(n + 1)
         parts = math_ops.reduce_sum(math_ops.lgamma(counts + 1), axis=[-1])
         return total - parts

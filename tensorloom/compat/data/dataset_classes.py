@@ -67,7 +67,6 @@ ConcatenateDataset = _method("concatenate")
 FilterDataset = _method("filter")
 FlatMapDataset = _method("flat_map")
 PaddedBatchDataset = _method("padded_batch")
-PrefetchDataset = _method("prefetch")
 RepeatDataset = _method("repeat")
 ShuffleDataset = _method("shuffle")
 SkipDataset = _method("skip")
@@ -80,6 +79,18 @@ SparseTensorSliceDataset = transformations.from_sparse_tensor_slices
 TensorDataset = transformations.from_tensors
 TensorSliceDataset = transformations.from_tensor_slices
 ZipDataset = transformations.zip_datasets
+
+
+def PrefetchDataset(
+    input_dataset: Dataset, buffer_size: Any, slack_period: int | None = None
+) -> Dataset:
+    """Makes elements ahead; only every `slack_period`-th wait is shortened."""
+    size = -1 if buffer_size is None else buffer_size
+    return input_dataset._same(
+        "PrefetchDataset",
+        buffer_size=transformations.int64(size, "buffer_size"),
+        slack_period=slack_period or 0,
+    )
 
 
 def MapDataset(

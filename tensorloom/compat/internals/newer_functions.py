@@ -12,6 +12,7 @@ from tensorloom.ops.array import reshape
 from tensorloom.ops.lookup import index_tables
 from tensorloom.ops.lookup.bucket_tables import FastHashSpec
 from tensorloom.ops.nn.safe_embedding import safe_embedding_lookup_sparse
+from tensorloom.ops.sparse import serialization
 
 
 def squeeze_v2(input: Any, axis: Any = None, name: str | None = None) -> Any:
@@ -145,6 +146,20 @@ def decode_raw(
         little_endian=little_endian,
         name=name,
     )
+
+
+def serialize_sparse_v2(
+    sp_input: Any, out_type: Any = dtypes.string, name: str | None = None
+) -> Any:
+    """`tf.io.serialize_sparse` with the dtype before the name."""
+    return serialization.serialize_sparse(sp_input, name, out_type)
+
+
+def serialize_many_sparse_v2(
+    sp_input: Any, out_type: Any = dtypes.string, name: str | None = None
+) -> Any:
+    """`tf.io.serialize_many_sparse` with the dtype before the name."""
+    return serialization.serialize_many_sparse(sp_input, name, out_type)
 
 
 def deserialize_sparse(

@@ -76,6 +76,21 @@ def test_branches_of_other_sizes() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ([[1, 2]], "compatible output shapes"),
+        ([1.0], "the same output types"),
+        (([1], [2]), "the same output types"),
+        ([1, 2], "compatible cardinalities"),
+    ],
+)
+def test_choice_among_unlike_datasets(second: Any, told: str) -> None:
+    both = [tf.data.Dataset.from_tensor_slices(values) for values in ([0], second)]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=told):
+        _elements(optimization._ChooseFastestDataset(both))
+
+
 def test_classes_of_ones_own() -> None:
     class Skipping(dataset_ops.UnaryUnchangedStructureDataset):  # type: ignore[misc]
         def __init__(self, input_dataset: Any) -> None:
@@ -108,6 +123,9 @@ def test_matching_files(tmp_path: Path) -> None:
     dataset = matching_files.MatchingFilesDataset([str(tmp_path / "*.txt")])
     names = sorted(Path(e.decode()).name for e in _elements(dataset))
     assert names == ["a.txt", "b.txt"]
+    nothing = matching_files.MatchingFilesDataset(str(tmp_path / "*.png"))
+    with pytest.raises(tf.errors.NotFoundError, match="any matched files"):
+        _elements(nothing)
 
 
 def test_snapshot_is_read_again(tmp_path: Path) -> None:
@@ -134,6 +152,13 @@ def test_function_of_slices() -> None:
     (made,) = map_defun.map_defun(shifted, [tf.ones([3, 2])], [tf.float32], [[2]])
     with tf.Session() as session:
         assert session.run(made).tolist() == [[11, 11]] * 3
+    for dtype, shape in ((tf.int32, [2]), (tf.float32, [3])):
+        (wrong,) = map_defun.map_defun(shifted, [tf.ones([3, 2])], [dtype], [shape])
+        with (
+            tf.Session() as session,
+            pytest.raises(tf.errors.InvalidArgumentError, match="Output 0 of the"),
+        ):
+            session.run(wrong)
     with pytest.raises(ValueError, match="must be a list of tensors"):
         map_defun.map_defun(shifted, tf.ones([3, 2]), [tf.float32], [[2]])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tensorloom.kernels.torch.state.variable_value import shape_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
+    from tensorloom.framework.types.dtypes import DType
 
 
 @host_kernel(
@@ -38,6 +40,7 @@ def map_defun(c: OpKernelConstruction) -> Compute:
                 call(context, *(_slice(a, index) for a in arguments), *captured)
             )
         if rows:
+            _check(rows[0], types, shapes)
             return tuple(_stacked(column) for column in zip(*rows, strict=True))
         return tuple(
             _no_rows(dtype, shape) for dtype, shape in zip(types, shapes, strict=True)
@@ -62,6 +65,26 @@ def _common_size(arguments: tuple[Any, ...]) -> int:
             + " and ".join(map(str, sorted(sizes))),
         )
     return sizes.pop()
+
+
+def _check(row: Sequence[Any], types: Sequence[DType], shapes: Sequence[Any]) -> None:
+    """Raises InvalidArgumentError unless what the function gives is as was said."""
+    for index, (value, dtype, shape) in enumerate(zip(row, types, shapes, strict=True)):
+        kind = np.asarray(value).dtype
+        if kind not in (dtype.as_numpy_dtype, dtypes.memory_dtype(dtype), object):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Output {index} of the function is {kind}, and output_types says "
+                f"{dtype.name}",
+            )
+        if not shape.is_compatible_with(shape_of(value)):
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Output {index} of the function has shape {list(shape_of(value))}, "
+                f"and output_shapes says {shape}",
+            )
 
 
 def _slice(value: Any, index: int) -> Any:

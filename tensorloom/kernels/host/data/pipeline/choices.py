@@ -131,15 +131,35 @@ def choose_fastest_dataset(c: OpKernelConstruction) -> Compute:
     def compute(*sources: Any) -> Dataset:
         datasets = [as_dataset(source) for source in sources]
         for index, dataset in enumerate(datasets[1:], 1):
-            if dataset.cardinality != datasets[0].cardinality:
-                raise invalid_argument(
-                    "All inputs must have the same cardinality. Dataset 0 has "
-                    f"{datasets[0].cardinality}, dataset {index} has "
-                    f"{dataset.cardinality}."
-                )
+            _check_alike(datasets[0], dataset, index)
         return datasets[0]
 
     return compute
+
+
+def _check_alike(first: Dataset, other: Dataset, index: int) -> None:
+    """Raises InvalidArgumentError unless two inputs may have equal elements."""
+    must = "All inputs to ChooseFastestDataset must have"
+    if first.types != other.types:
+        found, wanted = (
+            ", ".join(dtype.name for dtype in one.types) for one in (other, first)
+        )
+        raise invalid_argument(
+            f"{must} the same output types. Input {index} has output types: {found}. "
+            f"Expected: {wanted}."
+        )
+    for part, (mine, theirs) in enumerate(zip(first.shapes, other.shapes, strict=True)):
+        if not mine.is_compatible_with(theirs):
+            raise invalid_argument(
+                f"{must} compatible output shapes. Component {part} of input {index} "
+                f"has shape: {theirs}. Expected to be compatible with shape: {mine}."
+            )
+    if first.cardinality != other.cardinality:
+        raise invalid_argument(
+            f"{must} compatible cardinalities. Input {index} has cardinality: "
+            f"{other.cardinality}, while all prior inputs have cardinality: "
+            f"{first.cardinality}."
+        )
 
 
 class _BranchDataset(Dataset):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -345,6 +345,19 @@ def fixed_length_record_dataset(c: OpKernelConstruction) -> Compute:
 # --- file names ----------------------------------------------------------------
 
 
+class _NoFiles(Dataset):
+    """What patterns give that match nothing: an error when an element is wanted."""
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        from tensorloom.kernels.host.data.pipeline.stored import Elements
+
+        return Elements(self._elements())
+
+    def _elements(self) -> Iterator[Element]:
+        raise errors.NotFoundError(None, None, "Don't find any matched files")
+        yield ()
+
+
 @dataset_kernel("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")
 def matching_files_dataset(c: OpKernelConstruction) -> Compute:
     """The names of files that match patterns."""
@@ -359,6 +372,8 @@ def matching_files_dataset(c: OpKernelConstruction) -> Compute:
         found = sorted(
             {name for p in file_names(patterns) for name in filesystem.glob(p)}
         )
+        if not found:
+            return _NoFiles(types, shapes)
 
         def opens(name: str) -> Callable[[], list[bytes]]:
             pending = [[os.fsencode(name)]]
