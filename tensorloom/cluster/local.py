@@ -22,6 +22,7 @@ from tensorloom.framework.types import constant_value
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.master.run.directory import FixedWorkers
 from tensorloom.master.run.master import Master, MasterEnvironment
+from tensorloom.worker.compile.dataflow_nodes import CLASSIC_OPS
 from tensorloom.worker.compile.emitter import STRUCTURE
 from tensorloom.worker.run.worker import Worker
 
@@ -72,8 +73,10 @@ def has_kernel(node: Node, device_type: str) -> bool:
 
     On a CPU the answer comes without torch wherever there is a host kernel.
     """
-    if node.op in STRUCTURE or op_registry.find(node.op) is None:
-        return True  # structure and function calls run wherever their piece does
+    if node.op in STRUCTURE or node.op in CLASSIC_OPS:
+        return True  # structure runs wherever its piece does
+    if op_registry.find(node.op) is None:
+        return True  # a function call, too
     if any(op_kernel.find_kernels(node.op, node.attrs, device_type)):
         return True
     op_kernel.load_torch_kernels(node.op)

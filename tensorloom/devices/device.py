@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 DeviceKind = Callable[[str, "int | None", Mapping[str, Any]], "list[Device]"]
 
 
+class LeavingTensor:
+    """A tensor of a device on its way to host memory."""
+
+    def array(self) -> Any:
+        """The NumPy value, once it is there."""
+        raise NotImplementedError
+
+
 class Device:
     """One device of a worker. Listing devices allocates nothing on them."""
 
@@ -50,6 +58,10 @@ class Device:
     def to_host(self, tensor: torch.Tensor) -> Any:
         """A tensor of this device as a NumPy value; may share its memory."""
         raise NotImplementedError
+
+    def leave(self, tensor: torch.Tensor) -> LeavingTensor | torch.Tensor:
+        """A tensor of this device for another of the worker, without waiting for it."""
+        return tensor
 
     def receive(self, tensor: torch.Tensor) -> torch.Tensor:
         """A tensor that another device of the worker sent, as one of this device."""
@@ -99,6 +111,6 @@ def make_devices(
         )
     return [
         device
-        for device_type, make in _KINDS.items()
+        for device_type, make in sorted(_KINDS.items(), key=lambda one: one[0] != "CPU")
         for device in make(task, wanted.get(device_type), options or {})
     ]

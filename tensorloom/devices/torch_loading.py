@@ -25,7 +25,12 @@ _TOOLS: Final = (
     *("torch.nn.quantizable", "torch.nn.quantized"),
 )
 # Modules that trace: the rules are loaded before them.
-_TRACING: Final = frozenset({"torch._dynamo", "torch._inductor", "torch._export.serde"})
+_TRACING: Final = frozenset(
+    {
+        *("torch._dynamo", "torch._inductor", "torch._export.serde"),
+        *("torch._decomp", "torch._refs"),
+    }
+)
 
 
 class _Later(ModuleType):

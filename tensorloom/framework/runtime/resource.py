@@ -114,9 +114,11 @@ def holds_host_value(dtype: DType, shape: TensorShape, device_type: str) -> bool
     """
     if not is_torch_type(dtype):
         return True
-    if device_type != "CPU":
-        return False
     dims = shape.dims_tuple
+    if device_type != "CPU":
+        # Of other devices' variables only counters: what steers the step is read in
+        # host memory, and what is learnt comes from kernels.
+        return dims == () and dtype.base_dtype.is_integer
     if dims is None or None in dims:
         return False
     elements = 1

@@ -136,7 +136,7 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
         and is_torch_type(value.dtype)
         and emitter.device.torch_device is not None
     ):
-        text = emitter.host(scope, value)  # what leaves a GPU goes through the host
+        text = _leaving(emitter, scope, value, source == target, node)
     elif variable is not None:
         text = f"lendable({emitter.tensor(scope, value)}, {variable})"
     elif value.is_ref:
@@ -154,6 +154,23 @@ def emit_send(emitter: Emitter, scope: Scope, node: Node) -> None:
         scope.write(f"context.rendezvous.send_later({key}, {text})", node)
     else:
         scope.write(f"context.rendezvous.send({key}, {text})", node)
+
+
+def _leaving(
+    emitter: Emitter, scope: Scope, value: Value, is_near: bool, node: Node
+) -> str:
+    """What leaves a device with memory of its own.
+
+    It stays a tensor on its way to another device of the kind. To others it goes
+    through host memory, inside of the task without holding up the kernels that follow.
+    """
+    if not is_near or value.is_ref or value.constant is not None or value.host_name:
+        return emitter.host(scope, value)
+    receiver: bytes = node.attrs["recv_device"]
+    tensor = emitter.tensor(scope, value)
+    if f"/device:{emitter.device.device_type}:" in receiver.decode():
+        return tensor
+    return f"device.leave({tensor})"
 
 
 def _lendable(emitter: Emitter, scope: Scope, value: Value) -> str | None:

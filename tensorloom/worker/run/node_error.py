@@ -82,6 +82,10 @@ _NO_MEMORY = (
 )
 
 
+# What torch says when a device or one of its libraries fails, whatever the arguments.
+_BROKEN_DEVICE = ("CUDA error", "CUBLAS_STATUS", "CUDNN_STATUS", "cuDNN error")
+
+
 # What Python and NumPy say of a scalar where a vector is expected, and the reverse.
 _WRONG_RANK = (
     "0-dimensional",
@@ -106,6 +110,8 @@ def to_op_error(error: Exception) -> errors.OpError:
         return errors.ResourceExhaustedError(None, None, f"OOM: {text}")
     if "does not have a deterministic implementation" in text:
         return errors.UnimplementedError(None, None, text)
+    if isinstance(error, RuntimeError) and any(sign in text for sign in _BROKEN_DEVICE):
+        return errors.InternalError(None, None, text)
     if isinstance(error, RuntimeError | ValueError | IndexError | OverflowError):
         return errors.InvalidArgumentError(None, None, text)
     if isinstance(error, struct.error):  # a number that a format has no room for

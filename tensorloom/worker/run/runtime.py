@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tensorloom.devices.device import LeavingTensor
 from tensorloom.framework import errors
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.framework.types.dtypes import memory_view
@@ -111,13 +112,19 @@ def _load() -> Callable[[Any], Any]:
 
 def received_host(value: Any) -> Any:
     """What another piece sent, as NumPy; a resource as it is."""
-    if isinstance(value, _HOST_TYPES) or not hasattr(value, "cpu"):
+    if isinstance(value, _HOST_TYPES):
+        return value
+    if isinstance(value, LeavingTensor):
+        return value.array()
+    if not hasattr(value, "cpu"):
         return value
     return (_array_from_tensor or _load())(value)
 
 
 def received_tensor(value: Any, device: Any) -> Any:
     """What another piece sent, as a tensor of this device."""
+    if isinstance(value, LeavingTensor):
+        value = value.array()
     if isinstance(value, np.ndarray | np.generic):
         return device.from_host(value)
     return device.receive(value)

@@ -34,16 +34,26 @@ else:
     from tests.peer import runner
 
 
-def execute(tf, cases):
+# Not the XLA_CPU device of TensorFlow 1.15, whose ops have other kernels.
+CPU = "/cpu:0"
+
+
+def execute(tf, cases, place=CPU, config=None):
     """The answers to a batch of cases, all built into one graph, run in one session.
+
+    All nodes are asked to be on the device `place`.
 
     TensorFlow places a whole graph: where it has no kernel for a node of one case,
     no step of any case runs, and each gets a graph of its own.
     """
     try:
-        return execute_in_one_graph(tf, cases)
+        return execute_in_one_graph(tf, cases, place, config)
     except NotPlaced:
-        return [answer for case in cases for answer in execute_in_one_graph(tf, [case])]
+        return [
+            answer
+            for case in cases
+            for answer in execute_in_one_graph(tf, [case], place, config)
+        ]
 
 
 class NotPlaced(Exception):
@@ -59,12 +69,11 @@ def note_placement(exc, cases):
         raise NotPlaced()
 
 
-def execute_in_one_graph(tf, cases):
+def execute_in_one_graph(tf, cases, place, config):
     graph = tf.Graph()
-    # Not the XLA_CPU device of TensorFlow 1.15, whose ops have other kernels.
-    with graph.as_default(), graph.device("/cpu:0"):
+    with graph.as_default(), graph.device(place):
         answers = [import_case(tf, graph, i, case) for i, case in enumerate(cases)]
-    with tf.Session(graph=graph, config=session_config(tf)) as session:
+    with tf.Session(graph=graph, config=config or session_config(tf)) as session:
         jobs = []
         for index, (case, answer) in enumerate(zip(cases, answers)):
             if answer["error"] is not None:
@@ -77,7 +86,7 @@ def execute_in_one_graph(tf, cases):
             elif case["steps"]:
                 jobs.append((index, case["steps"][0], answer))
         run_together(tf, session, jobs)
-        gradients(tf, graph, session, cases, answers)
+        gradients(tf, graph, session, cases, answers, place)
     return answers
 
 
@@ -182,14 +191,14 @@ def plain_value(value):
 # --- gradients ------------------------------------------------------------------
 
 
-def gradients(tf, graph, session, cases, answers):
+def gradients(tf, graph, session, cases, answers, place):
     jobs = []
     for index, (case, answer) in enumerate(zip(cases, answers)):
         first = answer["steps"][0] if answer["steps"] else {}
         if not case["ys"] or "values" not in first:
             continue
         try:
-            with graph.as_default(), graph.device("/cpu:0"):
+            with graph.as_default(), graph.device(place):
                 found = case_gradients(tf, graph, index, case, first["values"])
             jobs.append((index, case, answer, found))
         except Exception as exc:

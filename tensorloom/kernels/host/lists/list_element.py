@@ -174,7 +174,14 @@ def _stacked(
     if not items:
         return convert(_no_elements(dtype, dims, verb))
     elements, _ = _all_set(items, dtype, dims, verb)
-    return convert(stack_values(elements))
+    return convert(stack_values(_in_one_memory(elements, convert)))
+
+
+def _in_one_memory(elements: list[Any], convert: Convert) -> list[Any]:
+    """Elements as one kernel may take them; zeros for unset ones are in host memory."""
+    if all(isinstance(element, np.ndarray | np.generic) for element in elements):
+        return elements
+    return [convert(element) for element in elements]
 
 
 def make_stack(c: OpKernelConstruction, convert: Convert) -> Compute:
@@ -260,7 +267,7 @@ def _joined(
             whole = None if rest is None else (size, *rest)
             items[index] = unset_value(handle.element_dtype, whole, what)
     lengths = np.array([shape_of(v)[0] for v in items], np.int64)
-    return convert(concat_values(items)), lengths
+    return convert(concat_values(_in_one_memory(items, convert))), lengths
 
 
 def _common_rest(items: Sequence[Any], rest: Dims) -> Dims:

@@ -214,7 +214,11 @@ def _scatter(
         return result
     rows, inside = _flat_rows(indices, shape)
     values = updates.reshape((rows.numel(), *shape[depth:]))
-    if inside is not None:
+    if inside is not None and combine in (_add, _sub):
+        # To leave rows out would wait for their number.
+        mask = inside.reshape((-1,) + (1,) * (values.dim() - 1))
+        values = as_signed(values).masked_fill(~mask, 0)
+    elif inside is not None:
         rows, values = rows[inside], values[inside]
     flat = result.view((math.prod(shape[:depth]), *shape[depth:]))
     combine(as_signed(flat), rows, as_signed(values))

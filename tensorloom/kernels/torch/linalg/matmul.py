@@ -99,7 +99,8 @@ for _types, _devices in ((FLOATS, ("CPU", "GPU")), (INTEGERS, ("CPU",))):
     )
 
 
-@kernel("BatchMatMulV3")
+@kernel("BatchMatMulV3", types={"Tout": FLOATS}, devices=("GPU",))
+@kernel("BatchMatMulV3", devices=("CPU",))
 def _batch_mat_mul_v3(c: OpKernelConstruction) -> Compute:
     adj_x, adj_y, dtype = c["adj_x"], c["adj_y"], TORCH_DTYPES[c["Tout"]]
 

@@ -301,7 +301,7 @@ def with_indices(
 
 
 def _may_have_nan(values: torch.Tensor) -> bool:
-    return values.is_floating_point() and not values.is_cuda
+    return values.is_floating_point() and values.is_cpu
 
 
 def _pool(

@@ -58,7 +58,7 @@ def _instance_norm(c: OpKernelConstruction) -> Compute:
 def _separated(y: torch.Tensor, least: float) -> tuple[Any, Any]:
     if not y.numel():
         return f32(0), f32(least)
-    low, high = (f32(v) for v in y.aminmax())
+    low, high = (f32(v.item()) for v in y.aminmax())
     return low, max(high, f32(low + f32(least)))
 
 

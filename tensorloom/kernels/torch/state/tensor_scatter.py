@@ -95,7 +95,11 @@ def _scatter(
     if not are_inside(indices, target.shape[0]):
         return False
     if target.dtype in _STORED_ONLY:
-        apply_numpy(kind, target.numpy(), to_host(indices), to_host(updates))
+        # NumPy does: in the tensor's memory, or in a copy of it from a device.
+        values = to_host(target)
+        apply_numpy(kind, values, to_host(indices), to_host(updates))
+        if not target.is_cpu:
+            target.copy_(to_tensor(values))
     else:
         place = None if target.is_cpu else target.device
         update, index = to_tensor(updates, place), to_tensor(indices, place)

@@ -71,7 +71,7 @@ def _momentum(
 
 
 def _adam(
-    state: list[Tensors], scalars: list[float], grads: Tensors, attrs: Mapping[str, Any]
+    state: list[Tensors], scalars: list[Any], grads: Tensors, attrs: Mapping[str, Any]
 ) -> None:
     """torch's fused Adam computes TensorFlow's rule at step 1 with scaled constants.
 
@@ -79,7 +79,10 @@ def _adam(
     """
     variables, ms, vs = state
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = scalars
-    rate = scalar_quotient(lr * scalar_sqrt(1 - beta2_power), 1 - beta1_power)
+    if isinstance(beta1_power, torch.Tensor):
+        rate: Any = (1 - beta2_power).sqrt_().mul_(lr).div_(1 - beta1_power)
+    else:
+        rate = scalar_quotient(lr * scalar_sqrt(1 - beta2_power), 1 - beta1_power)
     root = math.sqrt(1 - beta2)
     torch._fused_adam_(
         variables,
@@ -157,15 +160,22 @@ _FLOATS = frozenset([torch.float32, torch.float64, torch.float16, torch.bfloat16
 
 
 def _has_in_place(
-    rule: str, dtype: torch.dtype, scalars: Sequence[float], attrs: Mapping[str, Any]
+    rule: str, dtype: torch.dtype, scalars: Sequence[Any], attrs: Mapping[str, Any]
 ) -> bool:
     if rule == "Adam":
         beta1_power, _, _, _, beta2, _ = scalars
-        if attrs["use_nesterov"] or beta2 >= 1 or beta1_power >= 1:
+        if attrs["use_nesterov"] or beta2 >= 1:
+            return False
+        if not isinstance(beta1_power, torch.Tensor) and beta1_power >= 1:
             return False
     if rule == "Adagrad" and not attrs["update_slots"]:
         return False
     return rule in _IN_PLACE and dtype in _FLOATS
+
+
+def _number(value: Any) -> Any:
+    """A scalar as Python's number; one of a device stays there."""
+    return value if isinstance(value, torch.Tensor) else value.item()
 
 
 # --- one variable ------------------------------------------------------------
@@ -179,8 +189,8 @@ def update(
     attrs: Mapping[str, Any],
 ) -> None:
     """Updates a variable that holds a tensor, with its slots; call under its lock."""
-    gradient = to_tensor(inputs[gradient_at])
-    scalars = [x.item() for i, x in enumerate(inputs) if i != gradient_at]
+    gradient = to_tensor(inputs[gradient_at], _place(state[0]))
+    scalars = [_number(x) for i, x in enumerate(inputs) if i != gradient_at]
     if _has_in_place(rule, gradient.dtype, scalars, attrs):
         tensors = [[exclusive(variable, state[0])] for variable in state]
         try:
@@ -195,6 +205,12 @@ def update(
         state, FORMULAS[rule](torch, values, tuple(scalars), attrs), strict=True
     ):
         variable.value = value
+
+
+def _place(variable: Variable) -> torch.device | None:
+    """The device that a gradient in host memory has to come to; None for the CPU."""
+    value = variable.value
+    return None if is_host(value) or value.is_cpu else value.device
 
 
 def update_rows(
@@ -215,8 +231,9 @@ def update_rows(
                 FORMULAS[rule], arrays, arguments, gradient_at, attrs, indices
             )
             return
-        gradient = to_tensor(inputs[gradient_at])
-        index = to_tensor(indices, tensors[0].device).to(torch.int64)
+        device = tensors[0].device
+        gradient = to_tensor(inputs[gradient_at], device)
+        index = to_tensor(indices, device).to(torch.int64)
         for part in distinct_parts(to_host(indices)):
             arguments[gradient_at] = gradient[part]
             _update_tensor_rows(rule, tensors, arguments, attrs, index[part])
@@ -261,8 +278,11 @@ def update_all(
     attrs: Mapping[str, Any],
 ) -> None:
     """Updates all variables (columns[0]) with their slots (the other columns)."""
-    scalars = [x.item() for x in numbers]
-    grads = [g if isinstance(g, torch.Tensor) else to_tensor(g) for g in gradients]
+    scalars = [_number(x) for x in numbers]
+    grads = [
+        g if isinstance(g, torch.Tensor) else to_tensor(g, _place(variable))
+        for g, variable in zip(gradients, columns[0], strict=True)
+    ]
     if not _has_in_place(rule, grads[0].dtype, scalars, attrs):
         gradient_at = LAYOUT[rule][1]
         for i, gradient in enumerate(grads):
@@ -377,7 +397,7 @@ def _update_summed_rows(
     ordered, order = stable_order(indices)
     is_first = starts_of_runs(ordered)
     if not is_first.all():
-        numbers = to_tensor(is_first.cumsum() - 1)
+        numbers = to_tensor(is_first.cumsum() - 1, device)
         indices = ordered[is_first]
         place = to_tensor(order, device)
         sums = sum_segments(sums, numbers, len(indices), indices=place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from tensorloom.framework.registry.op_kernel import kernel
+from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.training import training_ops as host_training_ops
 from tensorloom.kernels.host.training.training_ops import GRADIENTS, scalar_inputs
 from tensorloom.kernels.host.training.update_ops import (
@@ -31,3 +32,17 @@ kernel(
     host_inputs=scalar_inputs(FUSED_RULES),
     any_inputs=GRADIENTS,
 )(partial(host_training_ops.apply_fused, on_tensors=True))
+
+# The powers of Adam are variables, which a step changes. On a GPU they stay there:
+# reading them would wait for all kernels before.
+for _ops, _factory in (
+    (("ApplyAdam", "ResourceApplyAdam"), host_training_ops.apply_dense),
+    (("_FusedApplyAdam", "_FusedResourceApplyAdam"), host_training_ops.apply_fused),
+):
+    kernel(
+        _ops,
+        devices=("GPU",),
+        types={"T": (dtypes.float32,)},
+        host_inputs=("lr", "beta1", "beta2", "epsilon"),
+        any_inputs=GRADIENTS,
+    )(partial(_factory, on_tensors=True))
