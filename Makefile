@@ -74,6 +74,11 @@ test-peer: $(VENV)/.dev peer ## the same programs here and in real TensorFlow
 bench: $(VENV)/.dev peer ## side by side with TensorFlow; JSON=FILE ONLY=REGEX REPEATS=N
 	$(BIN)/python -m benchmarks $(if $(JSON),--json '$(JSON)') $(if $(ONLY),--only '$(ONLY)') $(if $(REPEATS),--repeats $(REPEATS))
 
+.PHONY: gpu-check
+GPU_PYTHON ?= $(BIN)/python
+gpu-check: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.dev) ## GPU kernels, copies, steps; GPU_PYTHON=a Python with CUDA's torch
+	$(GPU_PYTHON) -m tests.gpu $(GPU_ARGS)
+
 .PHONY: docs
 docs: $(VENV)/.dev ## write the generated pages of docs/
 	$(BIN)/python tools/compatibility_page.py docs/compatibility.md

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Kept here, so that the list of torch's rows costs no import of torch.
 OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
-TORCH_ROWS = re.compile("MLP|CNN|residual")
+TORCH_ROWS = re.compile("MLP|CNN|residual|LSTM.*unrolled")
 # Neither tf.layers nor tf.estimator.
 NOT_IN_221 = re.compile(r"tf\.layers|Estimator|train_and_evaluate")
 

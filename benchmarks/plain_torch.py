@@ -13,8 +13,17 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from benchmarks.workloads import models
+from benchmarks.workloads import models, sequences
 from benchmarks.workloads.table import Workload
+
+# Where models are; batches come from the CPU in each step.
+_place = torch.device("cpu")
+
+
+def use(place: torch.device) -> None:
+    """Makes the models of later workloads on a device."""
+    global _place
+    _place = place
 
 
 def reset_default_graph() -> None:
@@ -36,7 +45,7 @@ def _training(
 
     def step() -> float:
         optimizer.zero_grad()
-        loss = functional.cross_entropy(model(images), labels)
+        loss = functional.cross_entropy(model(images.to(_place)), labels.to(_place))
         loss.backward()
         optimizer.step()
         return loss.item()
@@ -46,7 +55,7 @@ def _training(
 
 def _mlp(batch: int) -> Iterator[Callable[[], float]]:
     layers = [nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU()]
-    model = nn.Sequential(*layers, nn.Linear(128, 10))
+    model = nn.Sequential(*layers, nn.Linear(128, 10)).to(_place)
     yield _training(model, torch.optim.Adam(model.parameters()), batch, [784])
 
 
@@ -55,7 +64,7 @@ def _cnn() -> nn.Module:
         *[nn.Conv2d(1, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)],
         *[nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)],
         *[nn.Flatten(), nn.Linear(7 * 7 * 64, 128), nn.ReLU(), nn.Linear(128, 10)],
-    )
+    ).to(_place)
 
 
 def _cnn_training() -> Iterator[Callable[[], float]]:
@@ -67,7 +76,7 @@ def _cnn_inference() -> Iterator[Callable[[], object]]:
     model = _cnn()
     images, _ = _examples(64, [1, 28, 28])
     with torch.inference_mode():
-        yield lambda: functional.softmax(model(images), 1).numpy()
+        yield lambda: functional.softmax(model(images.to(_place)), 1).cpu().numpy()
 
 
 class _Block(nn.Module):
@@ -92,9 +101,40 @@ def _residual_network() -> Iterator[Callable[[], float]]:
         *[_Block(16, 16), _Block(16, 16), _Block(16, 32)],
         *[_Block(32, 32), _Block(32, 64), _Block(64, 64)],
         *[nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)],
-    )
+    ).to(_place)
     optimizer = torch.optim.SGD(model.parameters(), 0.1, 0.9)
     yield _training(model, optimizer, 32, [3, 32, 32])
+
+
+class _LanguageModel(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(sequences.VOCABULARY, sequences.HIDDEN)
+        self.lstm = nn.LSTM(sequences.HIDDEN, sequences.HIDDEN, batch_first=True)
+        self.logits = nn.Linear(sequences.HIDDEN, sequences.VOCABULARY)
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        outputs, _ = self.lstm(self.embedding(words))
+        logits: torch.Tensor = self.logits(outputs.flatten(0, 1))
+        return logits
+
+
+def _language_model() -> Iterator[Callable[[], float]]:
+    model = _LanguageModel().to(_place)
+    optimizer = torch.optim.SGD(model.parameters(), 1.0)
+    sizes = 2, sequences.BATCH, sequences.STEPS
+    words, targets = torch.randint(0, sequences.VOCABULARY, sizes)
+
+    def step() -> float:
+        optimizer.zero_grad()
+        logits = model(words.to(_place))
+        loss = functional.cross_entropy(logits, targets.flatten().to(_place))
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 5.0)
+        optimizer.step()
+        return loss.item()
+
+    yield step
 
 
 def _workload(name: str, prepare: Callable[[], Iterator[object]]) -> Workload:
@@ -112,5 +152,6 @@ WORKLOADS = {
         "CNN 28x28x1, Adam step, batch 64": _cnn_training,
         "CNN 28x28x1, inference, batch 64": _cnn_inference,
         "residual network 32x32x3, Momentum step, batch 32": _residual_network,
+        "LSTM, 35 steps unrolled, clipped SGD step": _language_model,
     }.items()
 }

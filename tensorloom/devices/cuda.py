@@ -32,6 +32,8 @@ class CudaDevice(Device):
 
     device_type = "GPU"
     kernel_type = "GPU"
+    #: What torch calls the kind of device.
+    torch_type = "cuda"
 
     def __init__(
         self,
@@ -56,10 +58,8 @@ class CudaDevice(Device):
 
     @property
     def torch_device(self) -> torch.device | None:
-        """`cuda:N`."""
-        import torch
-
-        return torch.device("cuda", self.cuda_index)
+        """`cuda:N`. Who asks is about to use the device."""
+        return (self._streams or self._prepare()).place
 
     def from_host(self, value: Any) -> torch.Tensor:
         """Copies without waiting for the device; the value may be changed afterwards.
@@ -73,12 +73,12 @@ class CudaDevice(Device):
         streams = self._streams or self._prepare()
         if tensor.nbytes < LEAST_STAGED:
             # CUDA takes the bytes of pageable memory along with the call.
-            return tensor.to(self.torch_device, non_blocking=True)
+            return tensor.to(streams.place, non_blocking=True)
         staged = self._page_locked(tensor).copy_(tensor)
         with streams.module.stream(streams.incoming):
-            arrived = staged.to(self.torch_device, non_blocking=True)
+            arrived = staged.to(streams.place, non_blocking=True)
             event = streams.incoming.record_event()
-        current = streams.module.current_stream(self.torch_device)
+        current = streams.module.current_stream(streams.place)
         current.wait_event(event)
         # Its memory is of the other stream: not to be reused before kernels are done.
         arrived.record_stream(current)
@@ -89,14 +89,14 @@ class CudaDevice(Device):
         return self.leave(tensor).array()
 
     def leave(self, tensor: torch.Tensor) -> LeavingTensor:
-        """Starts copying a tensor to host memory, behind the kernels that produce it."""
+        """Starts a copy to host memory, behind the kernels that produce the tensor."""
         streams = self._streams or self._prepare()
         if tensor.nbytes < LEAST_STAGED:
             return _InHost(tensor.detach().cpu())
         # Dense there, so dense here: gaps are not worth their copies.
         source = tensor.detach().resolve_conj().resolve_neg().contiguous()
         target = self._page_locked(source)
-        current = streams.module.current_stream(self.torch_device)
+        current = streams.module.current_stream(streams.place)
         streams.outgoing.wait_event(current.record_event())
         with streams.module.stream(streams.outgoing):
             target.copy_(source, non_blocking=True)
@@ -106,13 +106,12 @@ class CudaDevice(Device):
 
     def receive(self, tensor: torch.Tensor) -> torch.Tensor:
         """From another GPU: its memory is read directly, where the two can do that."""
-        _ = self._streams or self._prepare()
         return tensor.to(self.torch_device, non_blocking=True)
 
     def synchronize(self) -> None:
         """Waits for all of the device's streams."""
         streams = self._streams or self._prepare()
-        streams.module.synchronize(self.torch_device)
+        streams.module.synchronize(streams.place)
 
     def _page_locked(self, like: torch.Tensor) -> torch.Tensor:
         """Host memory of the same shape that the device can reach by itself."""
@@ -126,26 +125,27 @@ class CudaDevice(Device):
 
         with self._lock:
             if self._streams is None:
-                place = self.torch_device
+                place = torch.device(self.torch_type, self.cuda_index)
                 module = torch.get_device_module(place)
-                self._set_share(module)
+                self._set_share(module, place)
                 self._streams = _Streams(module, place)
             return self._streams
 
-    def _set_share(self, module: Any) -> None:
+    def _set_share(self, module: Any, place: torch.device) -> None:
         with _shares_lock:
             if self.cuda_index in _shares:
                 return
             _shares[self.cuda_index] = self._share
             if self._share:
-                module.set_per_process_memory_fraction(self._share, self.torch_device)
+                module.set_per_process_memory_fraction(self._share, place)
 
 
 class _Streams:
-    """The streams for copies, in either direction."""
+    """What torch calls a device, and its streams for copies in either direction."""
 
-    def __init__(self, module: Any, place: Any) -> None:
+    def __init__(self, module: Any, place: torch.device) -> None:
         self.module = module  # torch.cuda
+        self.place = place
         self.incoming = module.Stream(place)
         self.outgoing = module.Stream(place)
 

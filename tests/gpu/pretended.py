@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.devices import cuda, device
 from tensorloom.kernels.torch.random import random_ops
 from tests.gpu import pretended_torch
+from tests.gpu.target import Target
+
+if TYPE_CHECKING:
+    import torch
 
 
 class PretendedGpu(cuda.CudaDevice):
     """A CUDA device but for what torch calls it."""
 
-    @property
-    def torch_device(self) -> torch.device | None:
-        return torch.device(pretended_torch.NAME, self.cuda_index)
+    torch_type = pretended_torch.NAME
 
     def _page_locked(self, like: torch.Tensor) -> torch.Tensor:
         return pretended_torch.pinned_like(like)
@@ -28,6 +28,19 @@ def make_gpus(task: str, count: int | None, options: Mapping[str, Any]) -> list[
     """Two of them, at most `count`."""
     share = options.get("memory_fraction") or 0.0
     return [PretendedGpu(task, i, i, 1 << 30, share) for i in range(2)][:count]
+
+
+@contextlib.contextmanager
+def _nothing_waits() -> Iterator[None]:
+    """A call that waits for a device is an error in the block."""
+    pretended_torch.forbid_waits(True)
+    try:
+        yield
+    finally:
+        pretended_torch.forbid_waits(False)
+
+
+TARGET = Target(pretended_torch.NAME, 2, _nothing_waits, is_real=False)
 
 
 @contextlib.contextmanager

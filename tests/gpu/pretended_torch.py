@@ -4,9 +4,9 @@ It holds what CUDA holds programs to, and tells where one breaks a rule:
 
 - An op gets tensors of one device. Only one of rank 0 may come from the CPU.
 - A tensor has no NumPy view: its values come by a copy to the CPU.
-- A copy that need not be waited for (`non_blocking`) is not done when it returns. It is
-  done when its stream gets there: the next op of that stream, or who waits for it. Until
-  then the target holds other values.
+- A copy that need not be waited for (`non_blocking`) is not done when it returns, but
+  when its stream gets there: with the next op of that stream, or when somebody waits.
+  Until then the target holds other values.
 - There are no products and convolutions of integers.
 
 Ops compute as on the CPU, so results are the CPU's.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import sys
 import threading
 from collections import Counter
@@ -111,12 +112,16 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if name in _COPIES:
         return _copy(func, name, args, kwargs)
     index = _one_place(func, name, leaves, places)
+    if name in ("empty", "empty_strided"):
+        _take(index, args[0], kwargs)
     current_stream(index).catch_up()
     if name in _WAITING or (name == "index" and _has_mask(args)):
         _note_wait(name)
     inner = [_inner(x) for x in leaves]
     arguments, options = pytree.tree_unflatten(inner, tree)
     result = func(*arguments, **options)
+    if kwargs.get("device") == torch.device("cpu"):
+        return result
     given = {id(x.inner): x for x in leaves if isinstance(x, Tensor)}
 
     def outer(value: Any) -> Any:
@@ -132,7 +137,20 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return pytree.tree_map(outer, result)
 
 
+def _take(index: int, sizes: Any, options: dict[str, Any]) -> None:
+    """Raises torch.OutOfMemoryError for a tensor larger than the device's share."""
+    item = (options.get("dtype") or torch.float32).itemsize
+    share = int(Module.total * Module.shares.get(index, 1.0))
+    if math.prod(sizes) * item > share:
+        raise torch.OutOfMemoryError(
+            f"CUDA out of memory. Tried to allocate {math.prod(sizes) * item} bytes. "
+            f"GPU {index} has a total capacity of {Module.total} bytes."
+        )
+
+
 def _note_wait(name: str) -> None:
+    if _forbidden:
+        raise RuntimeError(f"called a synchronizing CUDA operation: {name}")
     frame = sys._getframe(1)
     while frame.f_back is not None:
         path = frame.f_code.co_filename
@@ -142,6 +160,14 @@ def _note_wait(name: str) -> None:
             return
         frame = frame.f_back
     waits[name, ""] += 1
+
+
+_forbidden: list[bool] = []
+
+
+def forbid_waits(are_forbidden: bool) -> None:
+    """Whether waiting is an error, as after `torch.cuda.set_sync_debug_mode`."""
+    _forbidden[:] = [True] if are_forbidden else []
 
 
 @functools.cache
@@ -229,8 +255,7 @@ def _fill(target: Any, source: Any, later: bool) -> None:
     elif later:
         if not (leaves_device or _is_pinned(of)):
             of = of.clone()  # the driver takes pageable memory along at once
-        if to.numel():
-            to.view(torch.uint8).fill_(0xA5) if to.dim() else to.fill_(77)
+        to.fill_(77)
         stream.later(lambda: to.copy_(of))
     else:
         stream.catch_up()
@@ -324,7 +349,7 @@ def _index(device: Any) -> int:
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream of this thread on a device; the default one unless it chose another."""
+    """The stream of this thread on a device, the default one if it chose none."""
     index = _index(device)
     chosen: dict[int, Stream] = getattr(_local, "streams", {})
     if index not in chosen:

@@ -199,6 +199,7 @@ def update(
             for variable, (tensor,) in zip(state, tensors, strict=True):
                 variable.value = tensor
         return
+    scalars = [x.item() if isinstance(x, torch.Tensor) else x for x in scalars]
     scalars.insert(gradient_at, gradient)
     values = tuple(variable.value for variable in state)
     for variable, value in zip(
