@@ -44,6 +44,18 @@ def assert_zero_imag_part(
         return check.assert_equal(zero, imag(x), message=message)
 
 
+def assert_compatible_matrix_dimensions(operator: Any, x: Any) -> Any:
+    """An operation that fails unless an operator can multiply matrices `x`."""
+    return check.assert_equal(
+        array_ops.shape(x)[-2],
+        operator.domain_dimension_tensor(),
+        message=(
+            "Dimensions are not compatible.  shape[-2] of argument to be the same as "
+            "this operator"
+        ),
+    )
+
+
 def assert_is_batch_matrix(tensor: Any) -> None:
     """Raises ValueError if a tensor is known to have fewer than two dimensions."""
     if tensor.shape.ndims is not None and tensor.shape.ndims < 2:

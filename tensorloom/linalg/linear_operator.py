@@ -13,6 +13,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.registry import late_modules
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.linalg import operator_registry
 from tensorloom.linalg.broadcast_solve import matrix_solve
 from tensorloom.linalg.operator_properties import OperatorProperties
 from tensorloom.ops.array import array_ops
@@ -92,6 +93,9 @@ class LinearOperator(OperatorProperties):
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = x.adjoint() if adjoint_arg else x
+            multiply = operator_registry.registered_matmul(type(left), type(right))
+            if multiply is not None:
+                return multiply(left, right)
             return _make("product", left, right)
         with self._scope(name):
             x = self._converted(x)
@@ -170,6 +174,9 @@ class LinearOperator(OperatorProperties):
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = rhs.adjoint() if adjoint_arg else rhs
+            divide = operator_registry.registered_solve(type(left), type(right))
+            if divide is not None:
+                return divide(left, right)
             return _make("product", left.inverse(), right)
         with self._scope(name):
             rhs = self._converted(rhs)
@@ -238,8 +245,9 @@ class LinearOperator(OperatorProperties):
         """A^H as an operator."""
         if self.is_self_adjoint is True:
             return self
+        made = operator_registry.registered_adjoint(type(self))
         with self._scope(name):
-            return self._adjoint()
+            return self._adjoint() if made is None else made(self)
 
     def _adjoint(self) -> LinearOperator:
         return _make("adjoint", self)
@@ -263,8 +271,9 @@ class LinearOperator(OperatorProperties):
             raise ValueError(
                 "Cannot take the Inverse: This operator represents a singular matrix."
             )
+        made = operator_registry.registered_inverse(type(self))
         with self._scope(name):
-            return self._inverse()
+            return self._inverse() if made is None else made(self)
 
     def _inverse(self) -> LinearOperator:
         return _make("inverse", self)
@@ -281,8 +290,9 @@ class LinearOperator(OperatorProperties):
                 "Cannot take the Cholesky decomposition: Not a positive definite self "
                 "adjoint matrix."
             )
+        made = operator_registry.registered_cholesky(type(self))
         with self._scope(name):
-            return self._cholesky()
+            return self._cholesky() if made is None else made(self)
 
     def _cholesky(self) -> LinearOperator:
         return _make(

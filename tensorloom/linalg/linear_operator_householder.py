@@ -69,15 +69,14 @@ class LinearOperatorHouseholder(LinearOperator):
 
     def _normal(self) -> Tensor:
         squares = math_ops.reduce_sum(
-            math_ops.square(self._axis), axis=-1, keepdims=True
+            self._axis * math_ops.conj(self._axis), axis=-1, keepdims=True
         )
-        unit = self._axis * math_ops.rsqrt(math_ops.maximum(squares, 1e-12))
-        return array_ops.expand_dims(unit, axis=-1)
+        return array_ops.expand_dims(self._axis / math_ops.sqrt(squares), axis=-1)
 
     def _matmul(self, x: Any, adjoint: bool, adjoint_arg: bool) -> Tensor:
         x = matrix_solve_ops.adjoint(x) if adjoint_arg else x
         normal = self._normal()
-        along = math_ops.matmul(normal, x, transpose_a=True)
+        along = math_ops.matmul(normal, x, adjoint_a=True)
         return x - 2 * normal * along  # type: ignore[no-any-return]
 
     def _solve(self, rhs: Tensor, adjoint: bool, adjoint_arg: bool) -> Tensor:
@@ -91,7 +90,7 @@ class LinearOperatorHouseholder(LinearOperator):
 
     def _diag_part(self) -> Tensor:
         normal = array_ops.squeeze(self._normal(), axis=-1)
-        return 1.0 - 2 * math_ops.square(normal)
+        return 1.0 - 2 * normal * math_ops.conj(normal)
 
     def _trace(self) -> Tensor:
         size = math_ops.cast(self.domain_dimension_tensor(), self._dtype)

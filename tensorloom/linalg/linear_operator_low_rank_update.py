@@ -77,12 +77,12 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         self._is_symmetric = bool(
             base_operator.is_self_adjoint and v is None and not dtype.is_complex
         )
-        self._uses_cholesky = bool(
+        self._use_cholesky = bool(
             self._is_symmetric
             and base_operator.is_positive_definite
             and is_diag_update_positive
         )
-        if self._uses_cholesky:
+        if self._use_cholesky:
             is_positive_definite = is_self_adjoint = True
         elif self._is_symmetric:
             is_self_adjoint = True
@@ -176,13 +176,13 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         base = self._base.solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
         inner = math_ops.matmul(first, base, adjoint_a=True)
         solved = matrix_solve(
-            self._capacitance(), inner, adjoint, use_cholesky=self._uses_cholesky
+            self._capacitance(), inner, adjoint, use_cholesky=self._use_cholesky
         )
         correction = self._base.solve(math_ops.matmul(last, solved), adjoint=adjoint)
         return base - correction  # type: ignore[no-any-return]
 
     def _determinant(self) -> Tensor:
-        if self._uses_cholesky:
+        if self._use_cholesky:
             return math_ops.exp(self.log_abs_determinant())
         capacitance = matrix_solve_ops.matrix_determinant(self._capacitance())
         return (  # type: ignore[no-any-return]
@@ -194,7 +194,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             self._base.log_abs_determinant() + self._diag_operator.log_abs_determinant()
         )
         capacitance = self._capacitance()
-        if self._uses_cholesky:
+        if self._use_cholesky:
             factor = matrix_decomposition_ops.cholesky(capacitance)
             diagonal = matrix_diag_ops.matrix_diag_part(factor)
             inner: Any = 2 * math_ops.reduce_sum(math_ops.log(diagonal), axis=[-1])
