@@ -62,7 +62,8 @@ def binary_predictions(
         if Keys.LOGISTIC in keys:
             logistic[Keys.LOGISTIC] = sigmoid(logits, name=Keys.LOGISTIC)
         both = concat((zeros_like(logits), logits), axis=-1, name="two_class_logits")
-        return logistic | _of_classes(logits, both, 2, label_vocabulary, keys)
+        made = logistic | _of_classes(logits, both, 2, label_vocabulary, keys)
+        return {key: made[key] for key in BINARY_KEYS if key in made}
 
 
 def _of_classes(

@@ -34,9 +34,8 @@ def _summaries_shape(c: InferenceContext) -> list[TensorShape]:
 
 def _make_summaries_shape(c: InferenceContext) -> list[TensorShape]:
     count = c.attrs["num_features"]
-    weights = c.with_rank(count, 1)
-    for index in range(count):
-        c.merge(c.with_rank(index, 1), weights)
+    for index in range(count + 1):  # the last one: weights, as many or one
+        c.with_rank(index, 1)
     c.with_rank(count + 1, 0)
     return [TensorShape.of((None, 4))] * count
 

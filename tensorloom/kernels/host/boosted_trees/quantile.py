@@ -195,7 +195,10 @@ def bucket_boundaries(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("BoostedTreesBucketize", large=True)
 def bucketize(c: OpKernelConstruction) -> Compute:
-    """The first boundary that is not below the value; the last for larger values."""
+    """The first boundary that is not below the value; the last for larger values.
+
+    Without boundaries all are in bucket 0: a model predicts before it has any.
+    """
     count = c["num_features"]
 
     def compute(*inputs: _Array) -> Any:
@@ -204,10 +207,8 @@ def bucketize(c: OpKernelConstruction) -> Compute:
             raise invalid_argument("The boundaries of a feature must be a vector")
         for values, limits in zip(inputs[:count], inputs[count:], strict=True):
             limits = np.reshape(limits, -1)
-            if not len(limits):
-                raise invalid_argument("The boundaries of a feature must not be empty")
             found = np.searchsorted(limits, values, side="left")
-            buckets.append(np.minimum(found, len(limits) - 1).astype(np.int32))
+            buckets.append(np.minimum(found, max(len(limits) - 1, 0)).astype(np.int32))
         return tuple(buckets)
 
     return compute

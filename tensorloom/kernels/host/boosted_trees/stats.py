@@ -61,7 +61,11 @@ def _nodes(node_range: _Array, *summaries: _Array) -> range:
 
 @host_kernel("BoostedTreesMakeStatsSummary", large=True)
 def make_stats_summary(c: OpKernelConstruction) -> Compute:
-    """[features, nodes, buckets, 2]: sums of gradients and hessians."""
+    """[features, nodes, buckets, 2]: sums of gradients and hessians.
+
+    Quantiles may have one boundary more than there are buckets. Then the largest values
+    are counted in the first bucket of the next node, as TensorFlow counts them.
+    """
     nodes, buckets = c["max_splits"], c["num_buckets"]
 
     def compute(
@@ -70,9 +74,14 @@ def make_stats_summary(c: OpKernelConstruction) -> Compute:
         _check("node_ids", node_ids, nodes)
         out = _zeros((len(features), nodes, buckets, 2))
         for index, feature in enumerate(features):
-            _check("bucketized_features", feature, buckets)
-            _sum_places(out[index, ..., 0], node_ids, feature, gradients[:, 0])
-            _sum_places(out[index, ..., 1], node_ids, feature, hessians[:, 0])
+            _check("bucketized_features", feature, buckets + 1)
+            # The last node has no next one.
+            kept = slice(None)
+            if feature.size and int(feature.max()) == buckets:
+                kept = (node_ids < nodes - 1) | (feature < buckets)
+            ids, places = node_ids[kept], feature[kept]
+            _sum_places(out[index, ..., 0], ids, places, gradients[kept, 0])
+            _sum_places(out[index, ..., 1], ids, places, hessians[kept, 0])
         return out
 
     return compute

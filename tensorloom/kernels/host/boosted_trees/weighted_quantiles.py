@@ -88,7 +88,8 @@ def compress(entries: list[Entry], size: int, epsilon: float) -> list[Entry]:
     size = max(size, 2)
     if len(entries) <= size:
         return entries
-    allowed = float(entries[-1].max_rank) * max(1.0 / size, epsilon)
+    # Compared in float64: NumPy would round it to float32 beside a float32.
+    allowed = np.float64(entries[-1].max_rank) * max(1.0 / size, epsilon)
     step, credit = len(entries), 0
     kept, last, at = [entries[0]], 0, 0
     while at + 1 != len(entries):

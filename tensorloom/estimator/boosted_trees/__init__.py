@@ -1,0 +1,1 @@
+"""`tf.estimator.BoostedTrees*`: ensembles of decision trees, grown layer by layer."""
