@@ -133,6 +133,10 @@ class RegisteredGraph(PreparedStep, Protocol):
     ordered by their `index` attr.
     """
 
+    def retire(self, error: OpError) -> None:
+        """Makes later steps fail with `error`: the session is gone."""
+        ...
+
 
 class PendingReply(Protocol):
     """A part of a step that runs on another task."""

@@ -132,3 +132,18 @@ def test_a_reset_takes_what_is_a_sessions_too(target: str) -> None:
             sess.run(size)
         with tf.Session(target) as other:
             assert other.run(size) == 0
+
+
+def test_steps_of_a_session_that_was_reset_fail_in_the_servers_own_process() -> None:
+    server = tf.train.Server.create_local_server()
+    with tf.Graph().as_default():
+        v = tf.Variable(3)
+        sessions = [tf.Session(server.target) for _ in range(2)]
+        sessions[0].run(v.initializer)
+        assert [session.run(v) for session in sessions] == [3, 3]
+        tf.Session.reset(server.target, ["of nobody"])
+        for session in sessions * 2:
+            with pytest.raises(tf.errors.AbortedError, match="is not found"):
+                session.run(v)
+        with tf.Session(server.target) as session:
+            assert session.run(v) == 3

@@ -277,5 +277,28 @@ def test_flags_have_their_older_names() -> None:
         _ = values.flag0
 
 
+def test_a_flag_is_an_object_of_its_own() -> None:
+    values = program_flags.FlagValues()
+    program_flags.define_integer("steps", 3, "how many", flag_values=values)
+    values(["program", "--steps=4"])
+    flag = values["steps"]
+    assert (flag.value, flag.default, flag.help, flag.present) == (4, 3, "how many", 1)
+    flag.value = 5
+    assert values.steps == 5
+    parts = program_flags.ArgumentParser(), program_flags.ArgumentSerializer()
+    fruit = program_flags.Flag(*parts, "fruit", "apple", "a fruit")
+    values["fruit"] = fruit
+    assert values["fruit"] is fruit
+    values(["program", "--fruit=pear"])
+    assert values.fruit == "pear"
+    assert (len(values), list(values), dir(values)) == (
+        2,
+        ["steps", "fruit"],
+        ["fruit", "steps"],
+    )
+    with pytest.raises(KeyError):
+        values["colour"]
+
+
 def test_the_class_of_bfloat16() -> None:
     assert bfloat16_type() is ml_dtypes.bfloat16

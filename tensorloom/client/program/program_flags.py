@@ -11,13 +11,65 @@ from typing import Any, Final, NoReturn, TypeVar
 from tensorloom.framework.export import export, export_value
 
 
+@export("flags.ArgumentParser", "app.flags.ArgumentParser")
+class ArgumentParser:
+    """Makes the value of a flag of its text: the text itself."""
+
+    syntactic_help = ""
+
+    def parse(self, argument: str) -> Any:
+        """The value."""
+        return argument
+
+    def flag_type(self) -> str:
+        """What the values are called in a help text."""
+        return "string"
+
+
+@export("flags.ArgumentSerializer", "app.flags.ArgumentSerializer")
+class ArgumentSerializer:
+    """Makes the text of a flag's value."""
+
+    def serialize(self, value: Any) -> str:
+        """The text."""
+        return str(value)
+
+
+@export("flags.Flag", "app.flags.Flag")
+class Flag:
+    """One flag.
+
+    Args:
+      parser, serializer: between texts and values.
+      name: without the dashes.
+      default: the value if the command line has none.
+      help_string: what it is for.
+    """
+
+    def __init__(
+        self,
+        parser: Any,
+        serializer: Any,
+        name: str,
+        default: Any,
+        help_string: str | None,
+        **options: Any,
+    ) -> None:
+        self.parser, self.serializer = parser, serializer
+        self.name, self.help = name, help_string or ""
+        self.default = self.value = default
+        #: How often the command line has it.
+        self.present = 0
+        self.options = options
+
+
+@export("flags.FlagValues", "app.flags.FlagValues")
 class FlagValues:
     """The flags of the program; parsed from `sys.argv` when one is first read."""
 
     def __init__(self) -> None:
         self.__dict__["_parser"] = argparse.ArgumentParser(allow_abbrev=False)
-        self.__dict__["_values"] = {}
-        self.__dict__["_defaults"] = {}
+        self.__dict__["_flags"] = {}
         self.__dict__["_required"] = set()
         self.__dict__["_parsed"] = False
 
@@ -29,16 +81,19 @@ class FlagValues:
         """
         known, rest = self._parser.parse_known_args(list(argv[1:]))
         self.__dict__["_parsed"] = True
-        given = {k: v for k, v in vars(known).items() if k in self._defaults}
-        self._values.update(given)
+        for name, value in vars(known).items():
+            flag = self._flags.get(name)  # None for one that was taken out
+            if flag is not None:
+                flag.value = value
+                flag.present = int(value != flag.default)
         for name in self._required:
-            if self._values.get(name) is None:
+            if name not in self._flags or self._flags[name].value is None:
                 raise ValueError(f"Flag --{name} must have a value other than None.")
         return [argv[0], *rest]
 
     def _define(self, name: str, default: Any, help: str, **options: Any) -> None:
-        self._defaults[name] = default
-        self._values[name] = default
+        parts = ArgumentParser(), ArgumentSerializer()
+        self._flags[name] = Flag(*parts, name, default, help)
         self._parser.add_argument(
             f"--{name}",
             dest=name,
@@ -58,36 +113,48 @@ class FlagValues:
 
     def flag_values_dict(self) -> dict[str, Any]:
         """All flags by name."""
-        return dict(self._values)
+        return {name: flag.value for name, flag in self._flags.items()}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         if not self.__dict__["_parsed"]:
             self(sys.argv)
-        try:
-            return self.__dict__["_values"][name]
-        except KeyError:
-            raise AttributeError(f"Unknown command line flag '{name}'") from None
+        return self._flag(name).value
+
+    def _flag(self, name: str) -> Flag:
+        found: Flag | None = self.__dict__["_flags"].get(name)
+        if found is None:
+            raise AttributeError(f"Unknown command line flag '{name}'")
+        return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._values:
-            raise AttributeError(f"Unknown command line flag '{name}'")
-        self._values[name] = value
+        self._flag(name).value = value
 
     def __delattr__(self, name: str) -> None:
-        self._values.pop(name, None)
-        self._defaults.pop(name, None)
+        self._flags.pop(name, None)
         self._required.discard(name)
 
-    def __getitem__(self, name: str) -> Any:
-        return getattr(self, name)
+    def __getitem__(self, name: str) -> Flag:
+        found: Flag = self._flags[name]
+        return found
+
+    def __setitem__(self, name: str, flag: Flag) -> None:
+        options = {"type": flag.parser.parse} if flag.parser is not None else {}
+        self._define(name, flag.default, flag.help, **options)
+        self._flags[name] = flag
 
     def __contains__(self, name: str) -> bool:
-        return name in self._values
+        return name in self._flags
+
+    def __len__(self) -> int:
+        return len(self._flags)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._flags)
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._flags)
 
 
 FLAGS = FlagValues()

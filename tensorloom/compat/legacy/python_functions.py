@@ -9,6 +9,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from google.protobuf import json_format
+
 from tensorloom.compat.internals import signatures
 from tensorloom.compat.legacy.notices import tell
 
@@ -66,6 +68,24 @@ def loads(s: Any, *args: Any, **kwargs: Any) -> Any:
 def load(fp: Any, *args: Any, **kwargs: Any) -> Any:
     """`json.load`, which had an argument `encoding` without effect."""
     return json.load(fp, *args, **_without_encoding(kwargs))
+
+
+def MessageToDict(message: Any, *args: Any, **kwargs: Any) -> Any:
+    """`json_format.MessageToDict`, with an argument under its older name."""
+    return json_format.MessageToDict(message, *args, **_with_presence(kwargs))
+
+
+def MessageToJson(message: Any, *args: Any, **kwargs: Any) -> str:
+    """`json_format.MessageToJson`, with an argument under its older name."""
+    return json_format.MessageToJson(message, *args, **_with_presence(kwargs))
+
+
+def _with_presence(kwargs: dict[str, Any]) -> dict[str, Any]:
+    old, new = "including_default_value_fields", "always_print_fields_with_no_presence"
+    if old in kwargs:
+        tell(f"json_format ({old}=) (gone since protobuf 5.26)", f"{new}=")
+        kwargs[new] = kwargs.pop(old)
+    return kwargs
 
 
 def _without_encoding(kwargs: dict[str, Any]) -> dict[str, Any]:

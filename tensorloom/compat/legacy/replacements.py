@@ -146,6 +146,10 @@ CHANGED: Final[dict[str, dict[str, str]]] = {
         "reshape": "numpy_functions:reshape",
     },
     "json": {"loads": "python_functions:loads", "load": "python_functions:load"},
+    "google.protobuf.json_format": {
+        "MessageToDict": "python_functions:MessageToDict",
+        "MessageToJson": "python_functions:MessageToJson",
+    },
     "random": {
         "shuffle": "python_functions:shuffle",
         "sample": "python_functions:sample",

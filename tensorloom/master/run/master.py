@@ -151,6 +151,9 @@ class Master:
         Raises:
           errors.AbortedError: there is no such session.
         """
+        self._close_session(session)
+
+    def _close_session(self, session: str) -> _Session:
         with self._lock:
             state = self._sessions.pop(session, None)
         if state is None:
@@ -163,6 +166,7 @@ class Master:
             worker.deregister_graph(session, graph)
         for worker in state.workers.values():
             worker.delete_session(session)
+        return state
 
     def reset(self, containers: Sequence[str]) -> None:
         """Empties containers on all workers, then closes all sessions."""
@@ -171,7 +175,8 @@ class Master:
         with self._lock:
             handles = list(self._sessions)
         for handle in handles:
-            self.close_session(handle)
+            for _, graph in self._close_session(handle).registered:
+                graph.retire(_not_found(handle))
 
     def list_devices(self, session: str | None = None) -> Sequence[DeviceInfo]:
         """All devices of a session's workers, or of the workers in reach."""
@@ -190,7 +195,7 @@ class Master:
     def _find(self, handle: str) -> _Session:
         session = self._sessions.get(handle)
         if session is None:
-            raise errors.AbortedError(None, None, f"Session {handle} is not found.")
+            raise _not_found(handle)
         return session
 
     # --- steps -----------------------------------------------------------------------
@@ -370,3 +375,7 @@ class Master:
         if run.is_complete:
             state.partial_runs.pop(partial_handle, None)
         return values
+
+
+def _not_found(handle: str) -> errors.AbortedError:
+    return errors.AbortedError(None, None, f"Session {handle} is not found.")

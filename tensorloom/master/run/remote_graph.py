@@ -81,6 +81,9 @@ class RemoteRegisteredGraph:
         self._number = int(handle, 16) if worker.is_tensorloom else 0
         self._ends = ends
 
+    def retire(self, error: errors.OpError) -> None:
+        """Nothing: its task does not know the session any more, and says so."""
+
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs the part as a whole step and waits for it."""
         asked = step or StepContext(StepOptions())

@@ -75,6 +75,7 @@ class RegisteredGraph:
         self._pieces = self._compile(traced=False)
         self._traced: list[Piece | DataflowPiece] | None = None
         self._lock = threading.Lock()
+        self._gone: errors.OpError | None = None
         single = len(self._pieces) == 1 and self._spread is None
         self._simple = (
             self._pieces[0] if single and not self._pieces[0].uses_context else None
@@ -138,6 +139,11 @@ class RegisteredGraph:
         """The generated Python source of all pieces."""
         return "\n".join(piece.source for piece in self._pieces)
 
+    def retire(self, error: errors.OpError) -> None:
+        """Makes later steps fail with `error`."""
+        self._gone = error
+        self._simple = None
+
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs one step; see `interfaces.PreparedStep.run`."""
         if self._simple is not None and step is None:
@@ -145,6 +151,8 @@ class RegisteredGraph:
         return self._run(feeds, step)
 
     def _run(self, feeds: Sequence[Any], asked: StepContext | None) -> list[Any]:
+        if self._gone is not None:
+            raise self._gone.with_traceback(None)
         if not self._pieces:
             return []
         options = asked.options if asked is not None else _NO_OPTIONS

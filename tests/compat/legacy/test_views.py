@@ -55,12 +55,18 @@ def run(source: str) -> dict[str, Any]:
         ("time.clock", time.perf_counter),
         ("fractions.gcd(4, 6)", 2),
         ("json.loads('[1]', encoding='utf8')", [1]),
+        (
+            "json_format.MessageToDict(Int32Value(), including_default_value_fields=1)",
+            0,
+        ),
         ("sorted(random.sample({1, 2}, 2))", [1, 2]),
         ("list(itertools.izip([1], [2]))", [(1, 2)]),
     ],
 )
 def test_what_is_gone_is_there(expression: str, value: Any) -> None:
     lines = "import numpy as np, collections, inspect, time, fractions, json, random\n"
+    lines += "from google.protobuf import json_format\n"
+    lines += "from google.protobuf.wrappers_pb2 import Int32Value\n"
     lines += "import itertools\n"
     assert run(f"{lines}found = {expression}")["found"] == value
 
