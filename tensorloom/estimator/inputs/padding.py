@@ -21,7 +21,14 @@ def pad_rows(rows: Sequence[Any], fill: Any = 0) -> Any:
     if len(set(lengths)) == 1:
         return rows
     (shape,) = shapes
-    padded = np.full([len(rows), *(shape or ()), max(lengths)], fill, rows[0].dtype)
-    for target, row, length in zip(padded, rows, lengths, strict=True):
-        target[..., :length] = row
+    padded = np.empty([len(rows), *(shape or ()), max(lengths)], rows[0].dtype)
+    fill_rows(padded, rows, fill)
     return padded
+
+
+def fill_rows(array: Any, rows: Sequence[Any], fill: Any = 0) -> None:
+    """Writes rows into an array whose last dimension may be longer; `fill` behind."""
+    array[...] = fill
+    for target, row in zip(array, rows, strict=True):
+        values = np.asarray(row)
+        target[..., : values.shape[-1]] = values
