@@ -79,6 +79,26 @@ def resize_images(
             op, images=batch, size=new_size, align_corners=align_corners
         )
 
+    return resized_by(resize, images, size, preserve_aspect_ratio, name)
+
+
+def resized_by(
+    resize: Callable[[Tensor, Tensor], Tensor],
+    images: Any,
+    size: Any,
+    preserve_aspect_ratio: bool,
+    name: str | None,
+    leave_if_same: bool = True,
+) -> Tensor:
+    """Images brought to a size by a function of a batch and its new size.
+
+    Args:
+      images, size, preserve_aspect_ratio, name: as in `resize_images`.
+      leave_if_same: images that have the size stay as they are.
+
+    Raises:
+      ValueError: bad ranks.
+    """
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         rank = images.shape.rank
@@ -91,7 +111,7 @@ def resize_images(
         if preserve_aspect_ratio:
             size, sizes = _kept_aspect(images, sizes)
         static = images.shape.as_list()[1:3]
-        if None not in static and static == sizes:
+        if leave_if_same and None not in static and static == sizes:
             return like_given(images, was_batch)
         resized = resize(images, size)
         resized.set_shape([None, *sizes, None])
@@ -149,15 +169,16 @@ def resize_image_with_pad(
         return resize_images(batch, size, method, align_corners=align_corners)
 
     with name_scope(None, "resize_image_with_pad", [image]):
-        return _resized_with_pad(image, target_height, target_width, resize)
+        return resized_with_pad(image, target_height, target_width, resize)
 
 
-def _resized_with_pad(
+def resized_with_pad(
     image: Any,
     target_height: Any,
     target_width: Any,
     resize: Callable[[Tensor, list[Tensor]], Tensor],
 ) -> Tensor:
+    """`resize_image_with_pad` by a function of a batch and its new size."""
     image, was_batch = as_batch(image)
     checks = at_least_3d(image)
     checks += require(target_width > 0, "target_width must be > 0.")

@@ -272,13 +272,10 @@ class TestCase(ArrayAssertions):
 
     def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
         """Two device names mean the same device."""
-        from tensorloom.framework.devices.device_spec import DeviceSpec
+        from tensorloom.framework.devices.device_spec import canonical_name
 
-        names = [
-            DeviceSpec.from_string(d).to_string() if isinstance(d, str) else d
-            for d in (device1, device2)
-        ]
-        self.assertEqual(names[0], names[1], msg)
+        names = canonical_name(device1), canonical_name(device2)
+        self.assertEqual(*names, msg or f"Devices {device1} and {device2} differ")
 
     def assertProtoEquals(
         self, expected_message_maybe_ascii: Any, message: Any, msg: Any = None

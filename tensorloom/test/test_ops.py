@@ -11,7 +11,7 @@ function is called after its op, as in TensorFlow's module of that name.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from tensorloom.client.program.version import GRAPH_DEF_VERSION
 from tensorloom.compat.module_paths.op_functions import function_name, op_function
 from tensorloom.framework import errors
 from tensorloom.framework.registry import op_registry
+from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.registry.shape_inference import (
     no_outputs,
@@ -26,6 +27,7 @@ from tensorloom.framework.registry.shape_inference import (
     unknown_shapes,
 )
 from tensorloom.framework.runtime.resource import DEFAULT_CONTAINER, Resource
+from tensorloom.test.signature_ops import SIGNATURES
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import (
@@ -101,7 +103,8 @@ _SIGNATURES: dict[str, tuple[list[str], list[str], list[str]]] = {
 def _register() -> list[str]:
     """Registers them all; their names."""
     register = op_registry.register_op
-    for name, (inputs, outputs, attrs) in _SIGNATURES.items():
+    every = {**_SIGNATURES, **SIGNATURES}
+    for name, (inputs, outputs, attrs) in every.items():
         doc = "An op of tests, without a kernel."
         shape = unknown_shapes if outputs else no_outputs
         register(
@@ -171,7 +174,7 @@ def _register() -> list[str]:
     others = ["KernelLabel", "GraphDefVersion", "RequiresOlderGraphVersion", "Old"]
     others += ["StubResourceHandleOp", "ResourceInitializedOp", "ResourceCreateOp"]
     others += ["ResourceUsingOp", "TestAttr", "DevicePlacementOp"]
-    return [*_SIGNATURES, *others]
+    return [*every, *others]
 
 
 def _older_version_shape(c: InferenceContext) -> Any:
@@ -184,6 +187,18 @@ def _older_version_shape(c: InferenceContext) -> Any:
 
 _NAMES = _register()
 _OPS = {function_name(op): op for op in _NAMES}
+
+
+class OpDefLibrary:
+    """Adds operations by the names of their ops, in TensorFlow's form."""
+
+    @staticmethod
+    def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any:
+        """See `op_def_library.apply_op`."""
+        return apply_op(op_type_name, name, **keywords)
+
+
+_op_def_lib: Final = OpDefLibrary()
 
 
 def __getattr__(name: str) -> Any:

@@ -40,7 +40,7 @@ def invariant_shapes(value: Any, declared: Any = None) -> list[TensorShape]:
         if isinstance(value, SparseTensor):
             shape = _of_rank(shape)
     shapes = _shapes_of_parts(value, shape)
-    for part, wanted in zip(value.components(), shapes, strict=True):
+    for part, wanted in zip(value.composite_parts(), shapes, strict=True):
         _check_start(part.name, part.shape, wanted)
     return shapes
 
@@ -118,8 +118,8 @@ def _shapes_of_parts(value: Any, shape: TensorShape) -> list[TensorShape]:
         return [values, splits, *[_vector(None)] * (rank - 1)]
     if isinstance(value, IndexedSlices):
         parts = [shape, _vector(count), _vector(shape.rank)]
-        return parts[: len(value.components())]
-    return [part.shape for part in value.components()]
+        return parts[: len(value.composite_parts())]
+    return [part.shape for part in value.composite_parts()]
 
 
 def _vector(length: int | None) -> TensorShape:

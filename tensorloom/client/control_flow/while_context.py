@@ -359,7 +359,7 @@ class WhileContext(ControlFlowContext):
 
 
 def _tensors(value: Any) -> list[Tensor]:
-    return [value] if isinstance(value, Tensor) else list(value.components())
+    return [value] if isinstance(value, Tensor) else list(value.composite_parts())
 
 
 def close_loop(merge: Any, value: Any) -> None:
@@ -369,7 +369,9 @@ def close_loop(merge: Any, value: Any) -> None:
         merge._op._update_input(1, following)
         return
     following = classic.next_iteration(classic.as_slices(value))
-    for part, next_part in zip(merge.components(), following.components(), strict=True):
+    for part, next_part in zip(
+        merge.composite_parts(), following.composite_parts(), strict=True
+    ):
         part._op._update_input(1, next_part)
 
 

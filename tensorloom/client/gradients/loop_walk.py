@@ -296,7 +296,7 @@ def _close_untouched(loop: LoopGradient) -> None:
     """
     for merged in loop.switch_map.values():
         parts: Sequence[Any] = (
-            [merged] if isinstance(merged, Tensor) else merged.components()
+            [merged] if isinstance(merged, Tensor) else merged.composite_parts()
         )
         for part in parts:
             start = part._op._inputs[0]

@@ -94,9 +94,10 @@ class InputMapping:
             if key not in self._used and key[1] >= output_counts.get(key[0], -1)
         ]
 
-    def readable(self, message: str) -> str:
+    def readable(self, message: str, prefix: str) -> str:
         """An error's text with the mapped tensors' names in place of stand-ins."""
         for name, original in self._originals.items():
+            message = message.replace(f"{prefix}/{name}", original)
             message = message.replace(name, original)
         return message
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.functions.function_problem import names_in
+from tensorloom.framework.graph.node_def import parse_input
 from tensorloom.framework.registry import newer_attrs, op_registry
 from tensorloom.framework.types import attr_value
 
+_MISMATCH: Final = re.compile(
+    r"Input (\d+) of node (\S+) was passed (\S+) from (.*?)(:.*)"
+)
 _SHOWN: Final = 20
 _SHOWN_VALUE: Final = 60
 
@@ -155,6 +160,31 @@ def nearest_op(op: str) -> str:
     if near:
         return f"nearest: {', '.join(near[:3])}"
     return "register it (tensorloom.extend), or export the graph without it"
+
+
+def edge_message(message: str, graph_def: Any, prefix: str) -> str:
+    """An error of an edge as TensorFlow tells it: by the names in the new graph.
+
+    A node whose input is not there is told before a number of inputs that is wrong.
+    """
+    if "do not match" in message or "Unknown input node" in message:
+        return _unknown_input(graph_def) or message
+    if prefix and (found := _MISMATCH.fullmatch(message)):
+        number, node, dtype, producer, rest = found.groups()
+        return (
+            f"Input {number} of node {prefix}/{node} was passed {dtype} from "
+            f"{prefix}/{producer}{rest}"
+        )
+    return message
+
+
+def _unknown_input(graph_def: Any) -> str:
+    names = {node.name for node in graph_def.node}
+    for node in graph_def.node:
+        for text in node.input:
+            if parse_input(text)[0] not in names:
+                return f"Node '{node.name}': Unknown input node '{text}'"
+    return ""
 
 
 def explain(graph_def: Any, producer_ops: Any = None) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from tensorloom.client.importing import import_problems
 from tensorloom.client.importing.import_functions import ImportedFunctions
 from tensorloom.client.importing.import_mapping import InputMapping, parse_tensor_name
 from tensorloom.framework import errors
@@ -28,6 +29,36 @@ if TYPE_CHECKING:
 
 _COLOCATION = b"loc:@"
 _NO_DEVICE = nullcontext()
+# Ops whose outputs had other static shapes once: their graphs' do not count.
+_OLDER_SHAPES: Final = frozenset(
+    [
+        "Barrier",
+        "BarrierIncompleteSize",
+        "BarrierReadySize",
+        "ConditionalAccumulator",
+        "FIFOQueue",
+        "FixedLengthRecordReader",
+        "HashTable",
+        "IdentityReader",
+        "LMDBReader",
+        "MutableHashTable",
+        "MutableHashTableOfTensors",
+        "PaddingFIFOQueue",
+        "PriorityQueue",
+        "QueueSize",
+        "RandomShuffleQueue",
+        "RefEnter",
+        "RefIdentity",
+        "RefMerge",
+        "RefNextIteration",
+        "RefSwitch",
+        "SparseConditionalAccumulator",
+        "Stack",
+        "TFRecordReader",
+        "TextLineReader",
+        "WholeFileReader",
+    ]
+)
 
 
 @export("import_graph_def", "graph_util.import_graph_def")
@@ -77,7 +108,8 @@ def import_graph_def(
     except errors.InvalidArgumentError as error:
         if "Cannot parse tensor from proto" in error.message:
             raise  # the bytes are bad, not the graph: the class that a step gives
-        message = importer.mapping.readable(error.message)
+        message = import_problems.edge_message(error.message, proto, prefix)
+        message = importer.mapping.readable(message, prefix)
         raise ValueError(_with_all_problems(message, proto)) from None
     except errors.NotFoundError as error:
         message = _with_all_problems(error.message, proto)
@@ -100,9 +132,7 @@ def _with_all_problems(message: str, proto: Any) -> str:
     """
     if "not in the op" not in message and "not registered" not in message:
         return message
-    from tensorloom.client.importing.import_problems import explain
-
-    return "\n".join(filter(None, (message, explain(proto))))
+    return "\n".join(filter(None, (message, import_problems.explain(proto))))
 
 
 def _check_graph_def(proto: Any, *, changes: bool) -> Any:
@@ -178,6 +208,7 @@ class _Importer:
         self.output_counts: dict[str, int] = {}
         self._ops: dict[str, Operation] = {}  # by name in the GraphDef
         self._stack = source.capture()  # every node has the same
+        self._scopes_before = _scopes_of(graph)
 
     def add(self, proto: Any, producer_op_list: Any, elements: Sequence[str]) -> None:
         """Adds all nodes, or none if one of them does not fit.
@@ -314,7 +345,8 @@ class _Importer:
         device = graph.device(node.device) if node.device else _NO_DEVICE
         with device:
             name = self._full_name(node.name)
-            if name in graph._by_name:  # an import makes names unique
+            # An import makes names unique; the scopes of nodes before it have theirs.
+            if name in graph._by_name or name in self._scopes_before:
                 name = graph.unique_name(name)
             op = graph.add_operation(
                 graph._get_op_def(node.op),
@@ -344,13 +376,14 @@ class _Importer:
         return _COLOCATION + (op.name if op else self._full_name(name)).encode()
 
     def _place_colocated(self) -> None:
-        """An op that is colocated with another has that one's device."""
+        """An op that is colocated with others has the device of one, or none."""
         for op in self._ops.values():
-            for group in op._attrs.get("_class", ()):
-                other = self.graph._by_name.get(group[len(_COLOCATION) :].decode())
-                if other is not None and other is not op and other.device:
-                    op._device = other.device
-                    break
+            names = map(_colocated_name, op._attrs.get("_class", ()))
+            found = map(self.graph._by_name.get, names)
+            others = [other for other in found if other not in (None, op)]
+            if others:
+                devices = [other.device for other in others if other and other.device]
+                op._device = devices[0] if devices else ""
 
     def _check_element(self, name: str) -> None:
         if ":" not in name:
@@ -380,6 +413,21 @@ class _Importer:
         return self._ops[op_name]._outputs[index] if mapped is None else mapped
 
 
+def _scopes_of(graph: Graph) -> set[str]:
+    """The scopes that a graph's operations are in."""
+    found: set[str] = set()
+    for name in graph._by_name:
+        scope = name.rpartition("/")[0]
+        while scope and scope not in found:
+            found.add(scope)
+            scope = scope.rpartition("/")[0]
+    return found
+
+
+def _colocated_name(group: bytes) -> str:
+    return group[len(_COLOCATION) :].decode() if group.startswith(_COLOCATION) else ""
+
+
 def _add_control_inputs(op: Operation, control: Iterable[Operation]) -> None:
     """Adds control inputs to an operation that no session has seen yet."""
     for other in control:
@@ -393,6 +441,8 @@ def _declare_shape(op: Operation, index: int, shape: Any) -> None:
     try:
         op._outputs[index].set_shape(shape)
     except ValueError as error:
+        if op._type in _OLDER_SHAPES:
+            return
         raise ValueError(
             f"Node '{op.name}' has an _output_shapes attribute inconsistent with the "
             f"GraphDef for output #{index}: {error}"

@@ -33,7 +33,7 @@ class Conversion:
 
 
 def _sparse_tensor_feed(feed: SparseTensor, value: Any) -> Iterable[tuple[Any, Any]]:
-    return zip(feed.components(), value, strict=False)
+    return zip(feed.composite_parts(), value, strict=False)
 
 
 def _indexed_slices_value(values: Sequence[Any]) -> IndexedSlicesValue:
@@ -42,27 +42,29 @@ def _indexed_slices_value(values: Sequence[Any]) -> IndexedSlicesValue:
 
 
 def _indexed_slices_feed(feed: IndexedSlices, value: Any) -> Iterable[tuple[Any, Any]]:
-    return zip(feed.components(), value, strict=False)
+    return zip(feed.composite_parts(), value, strict=False)
 
 
 _CONVERSIONS: list[Conversion] = [
     Conversion(
         SparseTensor,
-        lambda fetch: (fetch.components(), lambda v: SparseTensorValue(*v)),
+        lambda fetch: (fetch.composite_parts(), lambda v: SparseTensorValue(*v)),
         _sparse_tensor_feed,
-        lambda feed: feed.components(),
+        lambda feed: feed.composite_parts(),
     ),
     Conversion(
         RaggedTensor,
-        lambda fetch: (fetch.components(), fetch.session_value),
-        lambda feed, value: zip(feed.components(), feed.feed_parts(value), strict=True),
-        lambda feed: feed.components(),
+        lambda fetch: (fetch.composite_parts(), fetch.session_value),
+        lambda feed, value: zip(
+            feed.composite_parts(), feed.feed_parts(value), strict=True
+        ),
+        lambda feed: feed.composite_parts(),
     ),
     Conversion(
         IndexedSlices,
-        lambda fetch: (fetch.components(), _indexed_slices_value),
+        lambda fetch: (fetch.composite_parts(), _indexed_slices_value),
         _indexed_slices_feed,
-        lambda feed: feed.components(),
+        lambda feed: feed.composite_parts(),
     ),
 ]
 

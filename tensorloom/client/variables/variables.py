@@ -24,6 +24,7 @@ from tensorloom.framework.graph.graph import (
     get_default_session,
     init_scope,
 )
+from tensorloom.framework.runtime.reference import Reference
 from tensorloom.framework.types.trackable import VARIABLE_VALUE_KEY, Trackable
 from tensorloom.ops.indexing import tensor_index
 from tensorloom.ops.state import reference_variable as state_ops
@@ -293,9 +294,9 @@ class Variable(VariableUpdates, Trackable, metaclass=VariableMetaclass):
     def _get_save_slice_info(self) -> Any:
         return self._save_slice_info
 
-    def experimental_ref(self) -> Variable:
-        """A hashable reference: the variable itself."""
-        return self
+    def experimental_ref(self) -> Reference:
+        """A hashable reference, whose `deref()` is the variable."""
+        return Reference(self)
 
     def __hash__(self) -> int:
         return id(self)

@@ -102,6 +102,22 @@ def reshape(
     return np.reshape(a, shape, order, **kwargs)  # type: ignore[call-overload]
 
 
+def ndim(a: Any) -> int:
+    """`numpy.ndim`, of rows of different lengths too."""
+    return int(a.ndim) if hasattr(a, "ndim") else int(asarray(a).ndim)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """`numpy.shape`, of rows of different lengths too."""
+    found: tuple[int, ...] = a.shape if hasattr(a, "shape") else asarray(a).shape
+    return found
+
+
+def size(a: Any, axis: Any = None) -> Any:
+    """`numpy.size`, of rows of different lengths too."""
+    return np.size(a if hasattr(a, "size") else asarray(a), axis)
+
+
 def asscalar(a: Any) -> Any:
     """The one element of an array as a Python number."""
     return a.item()

@@ -143,7 +143,10 @@ CHANGED: Final[dict[str, dict[str, str]]] = {
         "array": "numpy_functions:array",
         "asarray": "numpy_functions:asarray",
         "asanyarray": "numpy_functions:asanyarray",
+        "ndim": "numpy_functions:ndim",
         "reshape": "numpy_functions:reshape",
+        "shape": "numpy_functions:shape",
+        "size": "numpy_functions:size",
     },
     "json": {"loads": "python_functions:loads", "load": "python_functions:load"},
     "google.protobuf.json_format": {

@@ -30,6 +30,7 @@ from tensorloom.framework.graph.node_def import check_name, find_op, split_input
 from tensorloom.framework.graph.node_def import to_proto as node_to_proto
 from tensorloom.framework.registry import op_def_proto, op_registry
 from tensorloom.framework.types import attr_value
+from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.framework.types.unreadable_tensor import unreadable
 
 if TYPE_CHECKING:
@@ -291,8 +292,9 @@ def _check_edges(
         passed, expected = producer.output_types[index], expected_types[position]
         if passed is not expected and not expected.is_compatible_with(passed):
             raise invalid_argument(
-                f"Input {position} of node {node.name} was passed {passed.name} from "
-                f"{name}:{index} incompatible with expected {expected.name}."
+                f"Input {position} of node {node.name} was passed "
+                f"{dtype_word(passed)} from {name}:{index} incompatible with expected "
+                f"{dtype_word(expected)}."
             )
 
 

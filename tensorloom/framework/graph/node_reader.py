@@ -14,6 +14,7 @@ from tensorloom.framework.graph.node_attrs import (
 )
 from tensorloom.framework.registry.op_def_proto import summarize
 from tensorloom.framework.types import attr_value
+from tensorloom.framework.types.dtype_words import dtype_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -200,7 +201,7 @@ def _check_input_count(
     inputs: Sequence[tuple[str, int]],
 ) -> None:
     if len(input_types) != len(inputs):
-        expected = ", ".join(dtype.name for dtype in input_types[:16])
+        expected = ", ".join(map(dtype_word, input_types[:16]))
         expected += ", ..." if len(input_types) > 16 else ""
         raise _at_node(
             f"NodeDef expected inputs '{expected}' do not match {len(inputs)} inputs "

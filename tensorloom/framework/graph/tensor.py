@@ -10,6 +10,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import late_operators
 from tensorloom.framework.graph.tensor_private_names import TensorPrivateNames
 from tensorloom.framework.runtime import default_stack
+from tensorloom.framework.runtime.reference import Reference
 from tensorloom.framework.types import array_conversion
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 
@@ -130,9 +131,9 @@ class Tensor(TensorPrivateNames):
             self, feed_dict, self.graph, session, "evaluate tensor", "eval"
         )
 
-    def experimental_ref(self) -> Tensor:
-        """A hashable reference; a tensor of the graph is one itself."""
-        return self
+    def experimental_ref(self) -> Reference:
+        """A hashable reference, whose `deref()` is the tensor."""
+        return Reference(self)
 
     def __str__(self) -> str:
         shape = f", shape={self._shape}" if self._shape.rank is not None else ""

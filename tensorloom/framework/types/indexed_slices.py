@@ -84,22 +84,24 @@ class IndexedSlices(CompositeTensor):
 
     def consumers(self) -> list[Operation]:
         """The operations that read one of the parts."""
-        found = {op: None for part in self.components() for op in part.consumers()}
+        found = {op: None for part in self.composite_parts() for op in part.consumers()}
         return list(found)
 
-    def components(self) -> tuple[Any, ...]:
+    def composite_parts(self) -> tuple[Any, ...]:
         """(values, indices), and dense_shape where it is known."""
         if self._dense_shape is None:
             return (self._values, self._indices)
         return (self._values, self._indices, self._dense_shape)
 
-    def with_components(self, parts: Sequence[Any]) -> IndexedSlices:
+    def with_composite_parts(self, parts: Sequence[Any]) -> IndexedSlices:
         """IndexedSlices of other parts."""
         return IndexedSlices(*parts)
 
     def __str__(self) -> str:
         shape = (
-            f", dense_shape={self._dense_shape}" if len(self.components()) > 2 else ""
+            f", dense_shape={self._dense_shape}"
+            if len(self.composite_parts()) > 2
+            else ""
         )
         return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
 

@@ -90,7 +90,7 @@ def items_of(structure: Any) -> Iterator[tuple[Any, Any]]:
         for field in structure._fields:
             yield field, getattr(structure, field)
     elif isinstance(structure, CompositeTensor):
-        yield type(structure).__name__, structure.components()
+        yield type(structure).__name__, structure.composite_parts()
     else:
         yield from enumerate(structure)
 
@@ -117,7 +117,7 @@ def like(structure: Any, children: Sequence[Any]) -> Any:
     if is_namedtuple(structure) or _is_attrs(structure):
         return kind(*children)
     if isinstance(structure, CompositeTensor):
-        return structure.with_components(children[0])
+        return structure.with_composite_parts(children[0])
     return kind(children)
 
 

@@ -115,7 +115,7 @@ class SparseTensor(CompositeTensor):
 
     def consumers(self) -> list[Operation]:
         """The operations that read one of the parts."""
-        found = {op: None for part in self.components() for op in part.consumers()}
+        found = {op: None for part in self.composite_parts() for op in part.consumers()}
         return list(found)
 
     def eval(
@@ -123,7 +123,7 @@ class SparseTensor(CompositeTensor):
     ) -> SparseTensorValue:
         """Evaluates the parts in `session`, or in the default session."""
         parts = default_stack.run_in_session(
-            list(self.components()),
+            list(self.composite_parts()),
             feed_dict,
             self.graph,
             session,
@@ -132,11 +132,11 @@ class SparseTensor(CompositeTensor):
         )
         return SparseTensorValue(*parts)
 
-    def components(self) -> tuple[Tensor, ...]:
+    def composite_parts(self) -> tuple[Tensor, ...]:
         """(indices, values, dense_shape)."""
         return (self._indices, self._values, self._dense_shape)
 
-    def with_components(self, parts: Sequence[Any]) -> SparseTensor:
+    def with_composite_parts(self, parts: Sequence[Any]) -> SparseTensor:
         """A SparseTensor of other parts."""
         return SparseTensor(*parts)
 

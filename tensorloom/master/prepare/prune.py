@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
+from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.framework.types.unreadable_tensor import UnreadableTensor
 from tensorloom.master.place.colocation import takes_reference
@@ -269,6 +270,8 @@ def _check_references(
             raise errors.InvalidArgumentError(
                 None,
                 None,
-                f"Input {index} of node {node.name} was passed {dtype.base_dtype.name} "
-                f"from {feeds[edge].name}:0 incompatible with expected {dtype.name}.",
+                f"Input {index} of node {node.name} was passed "
+                f"{dtype_word(dtype.base_dtype)} "
+                f"from {feeds[edge].name}:0 incompatible with expected "
+                f"{dtype_word(dtype)}.",
             )

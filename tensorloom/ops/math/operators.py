@@ -107,7 +107,7 @@ Tensor._override_operator("__ge__", comparison.greater_equal)
 def _sparse_true_division(
     sparse: SparseTensor, y: Tensor, name: str | None = None
 ) -> Tensor:
-    with name_scope(name, "truediv", [*sparse.components(), y]) as scope:
+    with name_scope(name, "truediv", [*sparse.composite_parts(), y]) as scope:
         values = convert_to_tensor(sparse.values, name="sp_values")
         y = convert_to_tensor(y, name="y")
         wide = binary.true_division_dtype(binary.require_same_dtype(values, y))

@@ -29,21 +29,29 @@ def _look_up(table: Any, ids: Tensor, strategy: str, dtype: Any) -> Tensor:
     return math_ops.cast(rows, dtype) if rows.dtype != dtype else rows
 
 
-def _sampled_logits(
+def compute_sampled_logits(
     weights: Any,
     biases: Any,
     labels: Tensor,
     inputs: Tensor,
     num_sampled: int,
     num_classes: int,
-    num_true: int,
-    sampled_values: Any,
-    remove_accidental_hits: bool,
-    partition_strategy: str,
-    name: str | None,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    subtract_log_q: bool = True,
+    remove_accidental_hits: bool = False,
+    partition_strategy: str = "mod",
+    name: str | None = None,
     seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """(logits, labels) [batch, num_true + num_sampled]."""
+    """What the losses are made of; the arguments are theirs.
+
+    Args:
+      subtract_log_q: take off the logarithms of how often a class is expected.
+
+    Returns:
+      (logits, labels) [batch, num_true + num_sampled].
+    """
     if hasattr(weights, "_get_partitions"):
         weights = list(weights)
     if not isinstance(weights, list):
@@ -83,8 +91,9 @@ def _sampled_logits(
             sampled_logits += _hits(
                 labels, sampled, num_true, num_sampled, sampled_logits.dtype
             )
-        true_logits -= math_ops.log(true_count)
-        sampled_logits -= math_ops.log(sampled_count)
+        if subtract_log_q:
+            true_logits -= math_ops.log(true_count)
+            sampled_logits -= math_ops.log(sampled_count)
         logits = array_ops.concat([true_logits, sampled_logits], 1)
         ones = array_ops.ones_like(true_logits) / num_true
         zeros = array_ops.zeros_like(sampled_logits)
@@ -145,7 +154,7 @@ def nce_loss(
       labels, inputs: true classes [batch, num_true], activations [batch, width].
       sampled_values: what a candidate sampler gives; log-uniform by default.
     """
-    logits, labels = _sampled_logits(
+    logits, labels = compute_sampled_logits(
         weights,
         biases,
         labels,
@@ -154,6 +163,7 @@ def nce_loss(
         num_classes,
         num_true,
         sampled_values,
+        True,
         remove_accidental_hits,
         partition_strategy,
         name,
@@ -183,7 +193,7 @@ def sampled_softmax_loss(
 
     Args: as `nce_loss`.
     """
-    logits, labels = _sampled_logits(
+    logits, labels = compute_sampled_logits(
         weights,
         biases,
         labels,
@@ -192,6 +202,7 @@ def sampled_softmax_loss(
         num_classes,
         num_true,
         sampled_values,
+        True,
         remove_accidental_hits,
         partition_strategy,
         name,

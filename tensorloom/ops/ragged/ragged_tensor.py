@@ -147,14 +147,14 @@ class RaggedTensor(RaggedOperators, RaggedFactories):
 
     def consumers(self) -> list[Operation]:
         """The operations that read one of the parts."""
-        found = {op: None for part in self.components() for op in part.consumers()}
+        found = {op: None for part in self.composite_parts() for op in part.consumers()}
         return list(found)
 
-    def components(self) -> tuple[Tensor, ...]:
+    def composite_parts(self) -> tuple[Tensor, ...]:
         """(flat_values, the outermost splits, ..., the innermost splits)."""
         return (self.flat_values, *self.nested_row_splits)
 
-    def with_components(self, parts: Sequence[Any]) -> RaggedTensor:
+    def with_composite_parts(self, parts: Sequence[Any]) -> RaggedTensor:
         """A RaggedTensor of other parts."""
         result = parts[0]
         for splits in reversed(parts[1:]):
@@ -163,12 +163,12 @@ class RaggedTensor(RaggedOperators, RaggedFactories):
 
     @staticmethod
     def session_value(parts: Sequence[Any]) -> RaggedTensorValue:
-        """What a session gives, from the values of `components`."""
+        """What a session gives, from the values of `composite_parts`."""
         return RaggedTensorValue.of_parts(parts[0], parts[1:])
 
     @staticmethod
     def feed_parts(value: Any) -> list[Any]:
-        """What is fed to `components` for a RaggedTensorValue."""
+        """What is fed to `composite_parts` for a RaggedTensorValue."""
         return [value.flat_values, *value.nested_row_splits]
 
     # --- rows ----------------------------------------------------------------
@@ -351,7 +351,7 @@ class RaggedTensor(RaggedOperators, RaggedFactories):
         from tensorloom.framework.runtime import default_stack
 
         parts = default_stack.run_in_session(
-            list(self.components()),
+            list(self.composite_parts()),
             feed_dict,
             self.graph,
             session,

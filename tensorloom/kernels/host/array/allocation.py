@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.types.dtype_words import dtype_word
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 _MAX_ELEMENTS = 2**63 - 1
 # Of an empty string in TensorFlow; here it is a pointer, and what a kernel makes of it.
 _STRING_SIZE = 32
-_SHORT_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def shape_from_tensor(value: Any, dtype: DType, device: str) -> tuple[int, ...]:
@@ -72,7 +72,7 @@ def check_memory(shape: tuple[int, ...], dtype: DType, device: str) -> None:
     elements = math.prod(shape)
     size = _STRING_SIZE if dtype.name == "string" else dtype.size
     if elements > 1 << 20 and elements * size > _physical_memory():
-        name = _SHORT_NAMES.get(dtype.name, dtype.name)
+        name = dtype_word(dtype)
         raise errors.ResourceExhaustedError(
             None,
             None,

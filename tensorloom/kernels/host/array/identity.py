@@ -13,6 +13,7 @@ from tensorloom.framework.registry.op_kernel import (
     host_kernel,
 )
 from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.kernels.host.math.errors import shape_text
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def not_finite_signed(
 def _placeholder(c: OpKernelConstruction) -> Compute:
     dims = c["shape"].dims_tuple
     text = f"You must feed a value for placeholder tensor '{c.node_name}' with dtype "
-    text += _type_word(c["dtype"])
+    text += dtype_word(c["dtype"])
     if dims is not None:
         text += f" and shape [{','.join('?' if d is None else str(d) for d in dims)}]"
 
@@ -143,10 +144,3 @@ def _placeholder(c: OpKernelConstruction) -> Compute:
         raise invalid_argument(text)
 
     return compute
-
-
-def _type_word(dtype: dtypes.DType) -> str:
-    """A dtype as TensorFlow's kernels print it."""
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(
-        dtype.name, dtype.name
-    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime.resource import Resource
+from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.framework.types.variant_codec import VariantCodec, register_variant
 from tensorloom.framework.types.varint import decode_varint, encode_varint
 from tensorloom.kernels.host.data.pipeline.environment import Cancellation, Environment
@@ -175,14 +176,8 @@ def check_types(expected: Sequence[DType], found: Sequence[DType]) -> None:
                 None,
                 None,
                 f"Data type mismatch at component {index}: expected "
-                f"{_cpp_name(want)} but got {_cpp_name(got)}.",
+                f"{dtype_word(want)} but got {dtype_word(got)}.",
             )
-
-
-def _cpp_name(dtype: DType) -> str:
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(
-        dtype.name, dtype.name
-    )
 
 
 def check_shapes(expected: Sequence[TensorShape], found: Sequence[TensorShape]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
+from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.framework.types.dtypes import variant
 from tensorloom.kernels.host.math.errors import shape_text
 from tensorloom.kernels.torch.state import restored_memory
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.storage.checkpoints.slices import Shape, Slice
-
-_SHORT_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def _strings(value: Any) -> list[bytes]:
@@ -148,10 +147,6 @@ def restore_v2(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _type_text(dtype: DType) -> str:
-    return _SHORT_NAMES.get(dtype.name, dtype.name)
-
-
 def _restore(
     reader: checkpoints.Reader,
     key: bytes,
@@ -163,8 +158,8 @@ def _restore(
     stored, shape, part = reader.dtype(key), reader.shape(key), None
     if stored != dtype:
         raise invalid_argument(
-            f"tensor_name = {name}; expected dtype {_type_text(dtype)} does not equal "
-            f"original dtype {_type_text(stored)}"
+            f"tensor_name = {name}; expected dtype {dtype_word(dtype)} does not equal "
+            f"original dtype {dtype_word(stored)}"
         )
     if spec:
         full, part = slices.parse_shape_and_slice(spec)

@@ -1,0 +1,78 @@
+"""Ops of tests for what a signature can say: dtypes and numbers of inputs, attrs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Op: its inputs, outputs and attrs. They have no kernels.
+SIGNATURES: Final[dict[str, tuple[list[str], list[str], list[str]]]] = {
+    "Attr": ([], [], ["a: int"]),
+    "AttrBool": ([], [], ["a: bool"]),
+    "AttrBoolList": ([], [], ["a: list(bool)"]),
+    "AttrDefault": ([], [], ["a: string = 'banana'"]),
+    "AttrEmptyListDefault": ([], [], ["a: list(float) = []"]),
+    "AttrEnum": ([], [], ["a: {'apples', 'oranges'}"]),
+    "AttrEnumList": ([], [], ["a: list({'apples', 'oranges'})"]),
+    "AttrFloat": ([], [], ["a: float"]),
+    "AttrListDefault": ([], [], ["a: list(int) = [5, 15]"]),
+    "AttrListMin": ([], [], ["a: list(int) >= 2"]),
+    "AttrListTypeDefault": (
+        ["a: N * T", "b: N * T"],
+        [],
+        ["T: type = DT_INT32", "N: int"],
+    ),
+    "AttrMin": ([], [], ["a: int >= 5"]),
+    "AttrPartialShape": ([], [], ["a: shape"]),
+    "AttrPartialShapeList": ([], [], ["a: list(shape)"]),
+    "AttrShape": ([], [], ["a: shape"]),
+    "AttrShapeList": ([], [], ["a: list(shape)"]),
+    "AttrTypeDefault": (["a: T"], [], ["T: type = DT_INT32"]),
+    "Binary": (["a: T", "b: T"], ["out: T"], ["T: type"]),
+    "ComplexStruct": (
+        [],
+        ["a: n_a * int32", "b: n_b * int64", "c: t_c"],
+        ["n_a: int >= 0", "n_b: int >= 0", "t_c: list(type) >= 0"],
+    ),
+    "InPolymorphicTwice": (
+        ["a: N * T", "b: M * T"],
+        [],
+        ["T: type", "N: int >= 0", "M: int >= 0"],
+    ),
+    "MixedStruct": ([], ["a: n_a * int32", "b: float"], ["n_a: int >= 0"]),
+    "NInPolymorphicTwice": (["a: N * T", "b: N * T"], [], ["T: type", "N: int >= 0"]),
+    "NInTwice": (["a: N * int32", "b: N * string"], [], ["N: int >= 0"]),
+    "NInTwoTypeVariables": (
+        ["a: N * S", "b: N * T"],
+        [],
+        ["S: type", "T: type", "N: int >= 0"],
+    ),
+    "NIntsIn": (["a: N * int32"], [], ["N: int >= 2"]),
+    "NIntsOut": ([], ["a: N * int32"], ["N: int >= 2"]),
+    "NIntsOutDefault": ([], ["a: N * int32"], ["N: int >= 2 = 3"]),
+    "NPolymorphicIn": (["a: N * T"], [], ["T: type", "N: int >= 2"]),
+    "NPolymorphicOut": ([], ["a: N * T"], ["T: type", "N: int >= 2"]),
+    "NPolymorphicOutDefault": (
+        [],
+        ["a: N * T"],
+        ["T: type = DT_BOOL", "N: int >= 2 = 2"],
+    ),
+    "NPolymorphicRestrictIn": (["a: N * T"], [], ["T: {string, bool}", "N: int >= 2"]),
+    "NPolymorphicRestrictOut": ([], ["a: N * T"], ["T: {string, bool}", "N: int >= 2"]),
+    "OutT": ([], ["a: T"], ["T: type"]),
+    "OutTypeList": ([], ["out: T"], ["T: list(type) >= 0"]),
+    "OutTypeListRestrict": ([], ["out: t"], ["t: list({string, bool})"]),
+    "Polymorphic": (["a: T"], ["out: T"], ["T: type"]),
+    "PolymorphicDefaultOut": ([], ["out: T"], ["T: type = DT_STRING"]),
+    "PolymorphicOut": ([], ["out: T"], ["T: type"]),
+    "RefIn": (["a: Ref(T)"], [], ["T: type"]),
+    "RefOut": ([], ["a: Ref(T)"], ["T: type"]),
+    "ReservedAttr": ([], [], ["range: int"]),
+    "ReservedInput": (["input: int32"], [], []),
+    "Restrict": (["a: T"], ["out: T"], ["T: {string, bool}"]),
+    "Simple": (["a: int32"], ["out: float"], []),
+    "SimpleStruct": ([], ["a: n_a * int32"], ["n_a: int >= 0"]),
+    "TwoRefsIn": (["a: Ref(T)", "b: Ref(T)"], [], ["T: type"]),
+    "TypeList": (["a: T"], [], ["T: list(type) >= 0"]),
+    "TypeListRestrict": (["a: T"], [], ["T: list({string, bool})"]),
+    "TypeListTwice": (["a: T", "b: T"], [], ["T: list(type) >= 0"]),
+}
