@@ -76,7 +76,9 @@ def resize_images_v2(
     def resize(batch: Tensor, new_size: Tensor) -> Tensor:
         kernel = _KERNELS.get(method)
         if method in _OPS and not (antialias and kernel):
-            halves = {} if method == "area" else {"half_pixel_centers": True}
+            halves: dict[str, Any] = (
+                {} if method == "area" else {"half_pixel_centers": True}
+            )
             return apply_op(  # type: ignore[no-any-return]
                 _OPS[method], images=batch, size=new_size, **halves
             )
