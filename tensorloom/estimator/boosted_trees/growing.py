@@ -20,7 +20,7 @@ from tensorloom.ops.array.constant import constant
 from tensorloom.ops.array.reshape import expand_dims
 from tensorloom.ops.array.stack import stack, unstack
 from tensorloom.ops.control_flow.builders import group, no_op
-from tensorloom.ops.ragged.math import reduce_mean, reduce_min
+from tensorloom.ops.reductions.reductions import reduce_mean, reduce_min
 
 if TYPE_CHECKING:
     from tensorloom.estimator.boosted_trees.columns import FeatureGroups
