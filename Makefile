@@ -37,6 +37,10 @@ venv: $(VENV)/.dev ## the virtual environment .venv with every tool
 demo: $(VENV)/.user ## the whole life of a model of digits; a killed run goes on
 	@$(BIN)/python examples/digits_life.py
 
+.PHONY: examples
+examples: $(VENV)/.user ## train each example to the quality that it promises; ONLY=REGEX
+	@$(BIN)/python tools/train_examples.py $(if $(ONLY),--only '$(ONLY)')
+
 .PHONY: test
 test: $(VENV)/.dev ## the tests that need nothing but Python
 	$(CHECKED) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto $(PYTEST_ARGS)

@@ -63,7 +63,8 @@ class Example:
         Raises:
           ValueError: there is none.
         """
-        values = re.findall(rf"^(?:.*: )?{self.measure}: (\S+)$", output, re.MULTILINE)
+        # A cluster writes the name of the task before it.
+        values = re.findall(rf"\b{self.measure}: (\S+)$", output, re.MULTILINE)
         if not values:
             raise ValueError(f"{self.path} prints no line '{self.measure}: NUMBER'")
         return float(values[-1])

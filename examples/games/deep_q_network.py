@@ -142,10 +142,8 @@ def main(_):
                 sess.run(agent.follow)
             for _ in range(MOVES):
                 player.move(chance=max(0.1, 1.0 - 2.0 * step / FLAGS.steps))
-            _, value = sess.run(
-                [agent.train, agent.loss, agent.global_step],
-                agent.feed(player.recall()),
-            )
+            feed = agent.feed(player.recall())
+            _, value = sess.run([agent.train, agent.loss], feed)
             if (step + 1) % REPORT == 0:
                 caught, _ = play(sess, agent, 50)
                 print("step %5d: loss %.4f, caught %.2f" % (step + 1, value, caught))

@@ -19,6 +19,7 @@ import tensorflow as tf
 flags = tf.app.flags
 flags.DEFINE_integer("steps", 2500, "steps of training")
 flags.DEFINE_string("model_dir", "", "where checkpoints are; empty: keep none")
+flags.DEFINE_bool("mix", True, "draw batches at random, not in the files' order")
 FLAGS = flags.FLAGS
 
 FILES, LINES = 4, 500
@@ -41,6 +42,7 @@ def spirals(count, seed):
 
 def write_files(folder):
     """CSV files of points; returns their names."""
+    tf.gfile.MakeDirs(folder)
     names = []
     for number in range(FILES):
         names.append(os.path.join(folder, "points%d.csv" % number))
@@ -56,15 +58,12 @@ def input_pipeline(names):
     reader = tf.TextLineReader()
     _, line = reader.read(files)
     x, y, label = tf.decode_csv(line, record_defaults=[[0.0], [0.0], [0]])
-    # With no more room than this each batch is drawn from a queue that is full: what is
-    # drawn does not depend on which thread is faster.
-    return tf.train.shuffle_batch(
-        [tf.stack([x, y]), label],
-        batch_size=BATCH,
-        capacity=400 + BATCH,
-        min_after_dequeue=400,
-        seed=2,
-    )
+    example = [tf.stack([x, y]), label]
+    if FLAGS.mix:
+        return tf.train.shuffle_batch(
+            example, BATCH, capacity=1000, min_after_dequeue=400, seed=2
+        )
+    return tf.train.batch(example, BATCH)
 
 
 def network(points):

@@ -6,7 +6,7 @@ Feature columns say what becomes of each column of the file: numbers are cut int
 buckets, words are looked up, crossed and embedded. The wide part remembers exceptions
 (a plan in a city), the deep part generalizes (Cheng et al., 2016).
 
-Quality: accuracy at least 0.83
+Quality: accuracy at least 0.87
 """
 
 import os
