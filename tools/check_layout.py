@@ -1,10 +1,11 @@
 """The house rules of the folders: few names in each, no circles of imports.
 
-Usage: python tools/check_layout.py [FOLDER]
+Usage: python tools/check_layout.py [FOLDER...]
 
-A folder of the package has at most 25 modules (generated ones are not counted). Modules
-that import each other, at their top or inside of functions, are a circle: there is
-none. Imports for type checkers alone are no part of a circle.
+A folder of the package, of the tests, benchmarks and examples has at most 25 modules
+(generated ones are not counted). Modules that import each other, at their top or inside
+of functions, are a circle: there is none. Imports for type checkers alone are not
+counted.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ def circles_in(graph: dict[str, set[str]]) -> list[list[str]]:
 def crowded(root: Path) -> Iterator[str]:
     """Folders with too many modules, as lines for the user."""
     for folder in sorted({path.parent for path in modules_of(root).values()}):
-        count = sum("_pb2" not in p.name for p in folder.glob("*.py")) - 1
+        names = {p.name for p in folder.glob("*.py")} - {"__init__.py"}
+        count = sum("_pb2" not in name for name in names)
         if count > MOST_MODULES:
             yield f"{folder}: {count} modules, at most {MOST_MODULES}"
 
@@ -95,8 +97,10 @@ def circles(root: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else "tensorloom")
-    problems = [*crowded(root), *circles(root)]
+    folders = sys.argv[1:] or ["tensorloom", "tests", "benchmarks", "examples"]
+    problems = []
+    for root in map(Path, folders):
+        problems += [*crowded(root), *circles(root)]
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -61,7 +61,8 @@ def test_programs_have_names_of_their_own() -> None:
 
 
 def test_directives_of_a_program(tmp_path: Path) -> None:
-    path = tmp_path / "family.py"
+    path = tmp_path / "family" / "file.py"
+    path.parent.mkdir()
     path.write_text(
         "# program: one\nresult = 1\n\n"
         "# program: two\n# compare: error values\n# not in 2.21: values\nresult = 2\n",
@@ -69,7 +70,7 @@ def test_directives_of_a_program(tmp_path: Path) -> None:
     )
     one, two = read_programs(path)
     assert (one.name, one.aspects_in("1.15")) == (
-        "family: one",
+        "family/file: one",
         ("error", "ops", "attrs", "values"),
     )
     assert two.aspects_in("1.15") == ("error", "values")

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.registry.shape_inference import no_outputs, scalar_shape
-from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.data.shapes import output_shapes_attr
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.shape_inference import InferenceContext
+    from tensorloom.framework.types.tensor_shape import TensorShape
 
 
 def _shard_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(1, 0)
     c.with_rank(2, 0)
     return list(output_shapes_attr(c))
-
-
-def _two_strings(c: InferenceContext) -> TensorShape:
-    """A reader's reference: container and name."""
-    return TensorShape.of((2,))
 
 
 register_op(
@@ -200,14 +195,4 @@ register_op(
     shape_fn=_shard_shape,
     stateful=True,
     doc="The next element for one device.",
-)
-
-register_op(
-    "LMDBReader",
-    outputs=["reader_handle: Ref(string)"],
-    attrs=["container: string = ''", "shared_name: string = ''"],
-    shape_fn=_two_strings,
-    gradient=NOT_DIFFERENTIABLE,
-    stateful=True,
-    doc="A reader of the records of LMDB databases.",
 )

@@ -6,11 +6,18 @@ The classes are in `client/queues/readers.py`. Every op is there for resource ha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.types.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.registry.shape_inference import InferenceContext
+
+from typing import TYPE_CHECKING, Any
+
 from tensorloom.framework.registry.shape_inference import unknown_shapes
-from tensorloom.framework.types.tensor_shape import SCALAR, TensorShape
+from tensorloom.framework.types.tensor_shape import SCALAR
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.shape_inference import InferenceContext
@@ -186,4 +193,15 @@ register_op(
     shape_fn=unknown_shapes,
     stateful=True,
     doc="Batches of records of the files that match a pattern, shuffled, without end.",
+)
+
+
+register_op(
+    "LMDBReader",
+    outputs=["reader_handle: Ref(string)"],
+    attrs=["container: string = ''", "shared_name: string = ''"],
+    shape_fn=_handle_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="A reader of the records of LMDB databases.",
 )

@@ -150,17 +150,6 @@ register_op(
     shape_fn=unchanged_shape,
     doc="features * sigmoid(features)",
 )
-register_op(
-    "_TensorToHashBucketFast",
-    inputs=["input: T"],
-    outputs=["output: int64"],
-    attrs=[
-        "T: {int8, uint8, int16, uint16, int32, uint32, int64, uint64}",
-        "num_buckets: int >= 1",
-    ],
-    shape_fn=unchanged_shape,
-    doc="StringToHashBucketFast of AsString.",
-)
 
 
 def _sum_of_mat_muls_shape(c: InferenceContext) -> TensorShape:

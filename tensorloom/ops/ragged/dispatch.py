@@ -51,6 +51,7 @@ from tensorloom.ops.reductions import segment as math_ops_segment
 from tensorloom.ops.strings import codec as string_codec_ops
 from tensorloom.ops.strings import string_ops
 from tensorloom.ops.strings import transform as string_transform_ops
+from tensorloom.ops.strings import unicode_script as unicode_script_ops
 
 _Function = Callable[..., Any]
 
@@ -60,6 +61,7 @@ _ = (
     *(math_ops_aggregate, math_ops_elementwise, math_ops_segment, one_hot_ops),
     *(parsing_ops, partition_ops, selection_ops, shape_ops, stack_ops),
     *(string_codec_ops, string_ops, string_transform_ops),
+    unicode_script_ops,
 )
 
 UNARY: Final = [

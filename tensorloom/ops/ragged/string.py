@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.registry.op_registry import register_op
-from tensorloom.framework.registry.shape_inference import unchanged_shape
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.argument_aliases import either
@@ -284,21 +282,6 @@ def _all_ragged(input: Any, rank: int) -> RaggedTensor:
         return input  # type: ignore[no-any-return]
     inner = RaggedTensor.from_tensor(input.flat_values, ragged_rank=missing)
     return input.with_flat_values(inner)  # type: ignore[no-any-return]
-
-
-register_op(
-    "UnicodeScript",
-    inputs=["input: int32"],
-    outputs=["output: int32"],
-    shape_fn=unchanged_shape,
-    doc="The number of the script of each code point, -1 for none.",
-)
-
-
-@export("strings.unicode_script")
-def unicode_script(input: Any, name: str | None = None) -> Tensor:
-    """The script of each code point, as ICU numbers them; -1 for no code point."""
-    return apply_op("UnicodeScript", input=input, name=name)  # type: ignore[no-any-return]
 
 
 # --- words -------------------------------------------------------------------

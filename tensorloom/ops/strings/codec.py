@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.registry.shape_inference import (
+    unchanged_shape,
+)
+from tensorloom.framework.types.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.registry.shape_inference import InferenceContext
+
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
-from tensorloom.framework.registry.shape_inference import unchanged_shape
-from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.ops.array.argument_aliases import either
 
 if TYPE_CHECKING:
@@ -200,3 +209,16 @@ def decode_raw(
         little_endian=little_endian,
         name=name,
     )
+
+
+register_op(
+    "_TensorToHashBucketFast",
+    inputs=["input: T"],
+    outputs=["output: int64"],
+    attrs=[
+        "T: {int8, uint8, int16, uint16, int32, uint32, int64, uint64}",
+        "num_buckets: int >= 1",
+    ],
+    shape_fn=unchanged_shape,
+    doc="StringToHashBucketFast of AsString.",
+)

@@ -1,21 +1,9 @@
-"""Clustering, and constants in mapped files."""
+"""Clustering: initial centers and the nearest ones."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.registry.shape_inference import scalar_shape, unknown_shapes
-
-if TYPE_CHECKING:
-    from tensorloom.framework.registry.shape_inference import InferenceContext
-    from tensorloom.framework.types.tensor_shape import TensorShape
-
-
-def _immutable_shape(c: InferenceContext) -> TensorShape:
-    shape: TensorShape = c.attrs["shape"]
-    return shape
-
 
 register_op(
     "KMC2ChainInitialization",
@@ -44,12 +32,4 @@ register_op(
     outputs=["nearest_center_indices: int64", "nearest_center_distances: float"],
     shape_fn=unknown_shapes,
     doc="The k nearest centers of each point.",
-)
-
-register_op(
-    "ImmutableConst",
-    outputs=["tensor: dtype"],
-    attrs=["dtype: type", "shape: shape", "memory_region_name: string"],
-    shape_fn=_immutable_shape,
-    doc="A constant that lies in a file mapped into memory.",
 )

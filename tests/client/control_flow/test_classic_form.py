@@ -1,6 +1,7 @@
 """`tf.cond` and `tf.while_loop` as Switch, Merge, Enter and Exit, with contexts.
 
-`tests/peer/programs/classic_form.py` compares whole graphs with TensorFlow 1.15.
+`tests/peer/programs/control_flow/classic_form.py` compares whole graphs with
+TensorFlow 1.15.
 """
 
 from __future__ import annotations

@@ -179,10 +179,13 @@ def spec(
     """
     leave = [dtypes.as_dtype(one) for one in without]
     explained = known_list(known) if isinstance(known, Mapping) else tuple(known)
-    family = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]
+    caller = sys._getframe(1)
+    while caller.f_code.co_name != "<module>" and caller.f_back is not None:
+        caller = caller.f_back
+    family = caller.f_globals["__name__"].split(".")[-2]
     for op in ops.split():
-        if op in SPECS:  # of another family
-            continue
+        if op in SPECS:
+            raise ValueError(f"{op} has two specs")
         held = attr or dtype_attr(op)
         found = allowed_types(op, held) if types is None else types
         cells = tuple(t for t in map(dtypes.as_dtype, found) if t not in leave)
@@ -225,6 +228,6 @@ def load() -> dict[str, Spec]:
     from tests.peer.ops import specs
 
     assert tensorloom
-    for module in sorted(m.name for m in pkgutil.iter_modules(specs.__path__)):
-        importlib.import_module(f"tests.peer.ops.specs.{module}")
+    for module in pkgutil.walk_packages(specs.__path__, f"{specs.__name__}."):
+        importlib.import_module(module.name)
     return SPECS

@@ -1,7 +1,7 @@
 """Small TensorFlow 1 programs, compared with the real TensorFlow by test_programs.py.
 
-Each file holds programs one after the other, each under a line `# program: what it is
-about`. A program sees `tf`, `np` and `error(function, *args)` (what class it raises) and
+Each file of the folders holds programs one after the other, each under a line
+`# program: what it is about`. A program sees `tf`, `np` and `error(function, *args)` (what class it raises) and
 leaves in `result` what is compared, beside the graph that it built. More lines may follow
 the first:
 
@@ -37,11 +37,10 @@ class Program:
 
 
 def all_programs() -> list[Program]:
-    """Every program of this folder, in the order of the files."""
-    folder = Path(__file__).parent
+    """Every program of the folders here, in the order of the files."""
     return [
         program
-        for path in sorted(folder.glob("[a-z]*.py"))
+        for path in sorted(Path(__file__).parent.glob("*/[a-z]*.py"))
         for program in read_programs(path)
     ]
 
@@ -51,7 +50,7 @@ def read_programs(path: Path) -> list[Program]:
     # The first part is what stands before the first header: nothing.
     _, *parts = HEADER.split(path.read_text(encoding="utf-8"))
     return [
-        _program(f"{path.stem}: {title}", source)
+        _program(f"{path.parent.name}/{path.stem}: {title}", source)
         for title, source in zip(parts[::2], parts[1::2], strict=True)
     ]
 

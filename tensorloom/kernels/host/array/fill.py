@@ -1,4 +1,4 @@
-"""Host kernels that make values out of a shape: Fill, ZerosLike, OneHot."""
+"""Host kernels that make values out of a shape: Fill, ZerosLike, Empty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tensorloom.framework.registry.op_kernel import (
 )
 from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.array import checks
-from tensorloom.kernels.host.array.allocation import check_shape
 from tensorloom.kernels.host.array.shape import scalar_or_array
 from tensorloom.kernels.host.math.errors import shape_text
 
@@ -38,7 +37,7 @@ def _fill(c: OpKernelConstruction) -> Compute:
         require_fill_scalar(value)
         shape = checks.shape_vector(dims, dtype, device)
         if dtype == dtypes.string:
-            return _strings(shape, value[()])
+            return string_array(shape, value[()])
         return scalar_or_array(np.full(shape, value, base_dtype(dtype)))
 
     return compute
@@ -52,7 +51,7 @@ def require_fill_scalar(value: Any) -> None:
         )
 
 
-def _strings(shape: tuple[int, ...], text: bytes) -> Any:
+def string_array(shape: tuple[int, ...], text: bytes) -> Any:
     result = np.empty(shape, object)
     result[...] = text
     return result
@@ -69,7 +68,7 @@ _VALUES = frozenset(map(dtypes.DType, range(1, 24))) - {
 def _zeros_like(c: OpKernelConstruction) -> Compute:
     dtype = c["T"]
     if dtype == dtypes.string:
-        return lambda value: _strings(value.shape, b"")
+        return lambda value: string_array(value.shape, b"")
     to = base_dtype(dtype)
     zero = to.type(0)
     return lambda value: np.zeros(value.shape, to) if value.ndim else zero
@@ -89,50 +88,8 @@ def _empty(c: OpKernelConstruction) -> Compute:
     def compute(shape: Any) -> Any:
         sizes = checks.shape_vector(shape, dtype, device, "shape")
         if dtype == dtypes.string:
-            return _strings(sizes, b"")
+            return string_array(sizes, b"")
         # Zeros with or without `init`: what memory held before is nobody's business.
         return scalar_or_array(np.zeros(sizes, base_dtype(dtype)))
 
     return compute
-
-
-@host_kernel("OneHot")
-def _one_hot(c: OpKernelConstruction) -> Compute:
-    axis, dtype, device = c["axis"], c["T"], c.device
-
-    def compute(indices: Any, depth: Any, on: Any, off: Any) -> Any:
-        size, at = one_hot_place(np.shape(indices), depth, on, off, axis)
-        shape = (*np.shape(indices)[:at], size, *np.shape(indices)[at:])
-        check_shape(shape, dtype, device)
-        positions = np.arange(size).reshape((size,) + (1,) * (len(shape) - at - 1))
-        chosen = np.expand_dims(indices, at) == positions
-        if dtype == dtypes.string:
-            result = _strings(shape, off[()])
-            result[chosen] = on[()]
-            return result
-        return np.where(chosen, on, off)
-
-    return compute
-
-
-def one_hot_place(
-    shape: tuple[int, ...], depth: Any, on: Any, off: Any, axis: int
-) -> tuple[int, int]:
-    """(size of the new axis, its place).
-
-    Raises:
-      InvalidArgumentError: depth, a value or the axis is not what it must be.
-    """
-    for name, value in (("depth", depth), ("on_value", on), ("off_value", off)):
-        if tuple(value.shape) != ():
-            raise invalid_argument(
-                f"{name} must be a scalar, but got: {shape_text(value.shape)}"
-            )
-    if not -1 <= axis <= len(shape):
-        raise invalid_argument(
-            f"Expected axis to be -1 or between [0, {len(shape) + 1}).  But received: "
-            f"{axis}"
-        )
-    if depth < 0:
-        raise invalid_argument(f"depth must be non-negative, got: {int(depth)}")
-    return int(depth), len(shape) if axis == -1 else axis

@@ -39,7 +39,7 @@ def _identity(c: OpKernelConstruction) -> Compute:
     return _same
 
 
-@host_kernel(["RefIdentity", "DebugGradientRefIdentity"], aliases=True, large=True)
+@host_kernel("RefIdentity", aliases=True, large=True)
 def _ref_identity(c: OpKernelConstruction) -> Compute:
     return _same
 

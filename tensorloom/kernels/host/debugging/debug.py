@@ -19,6 +19,7 @@ _IDENTITIES = [
     "DebugIdentity",
     "DebugIdentityV2",
     "DebugGradientIdentity",
+    "DebugGradientRefIdentity",
 ]
 
 

@@ -16,7 +16,7 @@ from tensorloom.kernels.host.array.allocation import check_shape
 from tensorloom.kernels.host.math.errors import shape_text
 
 
-def _row_of_values(splits: Any, count: int) -> Any:
+def row_of_values(splits: Any, count: int) -> Any:
     if not len(splits) or splits[0] != 0:
         raise invalid_argument(
             f"Splits must start with 0, not with {splits[0] if len(splits) else '[]'}"
@@ -133,14 +133,14 @@ def ragged_count(c: OpKernelConstruction) -> Compute:
     counter = _Counter(c)
 
     def compute(splits: Any, values: Any, weights: Any) -> tuple[Any, Any, Any]:
-        rows = _row_of_values(splits, len(values))
+        rows = row_of_values(splits, len(values))
         chosen = _weights_of(weights, values)
         return counter.count(rows, len(splits) - 1, values, chosen, False)
 
     return compute
 
 
-def _table(
+def count_table(
     c: OpKernelConstruction, rows: Any, count: int, values: Any, size: Any, weights: Any
 ) -> Any:
     """A dense [rows, size] table of counts, without numbers from size on."""
@@ -167,18 +167,7 @@ def sparse_bincount(c: OpKernelConstruction) -> Compute:
 
     def compute(indices: Any, values: Any, shape: Any, size: Any, weights: Any) -> Any:
         rows, count = _sparse_rows(indices, values, shape)
-        table = _table(c, rows, count, values, size, weights)
+        table = count_table(c, rows, count, values, size, weights)
         return table[0] if len(shape) == 1 else table
-
-    return compute
-
-
-@host_kernel("RaggedBincount", large=True)
-def ragged_bincount(c: OpKernelConstruction) -> Compute:
-    """Counts in rows as a dense tensor."""
-
-    def compute(splits: Any, values: Any, size: Any, weights: Any) -> Any:
-        rows = _row_of_values(splits, len(values))
-        return _table(c, rows, len(splits) - 1, values, size, weights)
 
     return compute

@@ -57,7 +57,7 @@ def _hash64_combine(first: Any, second: Any) -> Any:
 
 
 @dataclass
-class _Column:
+class FeatureColumn:
     """A feature of the rows of a batch."""
 
     values: Any  # [n] int64 or strings, those of each row together
@@ -65,27 +65,20 @@ class _Column:
     counts: Any  # [batch], how many they are
 
 
-def _of_sparse(indices: Any, values: Any, batch: int) -> _Column:
+def _of_sparse(indices: Any, values: Any, batch: int) -> FeatureColumn:
     rows = indices[:, 0]
     if len(rows) and not 0 <= rows.min() <= rows.max() < batch:
         raise invalid_argument(f"Row index {rows.max()} is outside of [0, {batch})")
     if (rows[1:] < rows[:-1]).any():
         values = values[np.argsort(rows, kind="stable")]
     counts = np.bincount(rows, minlength=batch)
-    return _Column(values, counts.cumsum() - counts, counts)
+    return FeatureColumn(values, counts.cumsum() - counts, counts)
 
 
-def _of_ragged(values: Any, splits: Any) -> _Column:
-    counts = np.diff(splits)
-    if not len(splits) or splits[0] or splits[-1] != len(values) or (counts < 0).any():
-        raise invalid_argument("Invalid row_splits of a ragged feature")
-    return _Column(values, splits[:-1], counts)
-
-
-def _of_dense(matrix: Any) -> _Column:
+def _of_dense(matrix: Any) -> FeatureColumn:
     batch, width = matrix.shape
     starts = np.arange(batch) * width
-    return _Column(matrix.reshape(-1), starts, np.full(batch, width))
+    return FeatureColumn(matrix.reshape(-1), starts, np.full(batch, width))
 
 
 def _check_sparse(indices: Any, values: Any, shapes: Any, dense: Any) -> int:
@@ -127,7 +120,7 @@ def _check_sparse(indices: Any, values: Any, shapes: Any, dense: Any) -> int:
     return sizes[0]
 
 
-def _groups(inputs: Sequence[Any], count: int) -> list[Sequence[Any]]:
+def value_groups(inputs: Sequence[Any], count: int) -> list[Sequence[Any]]:
     return [
         inputs[:count],
         inputs[count : 2 * count],
@@ -136,7 +129,7 @@ def _groups(inputs: Sequence[Any], count: int) -> list[Sequence[Any]]:
     ]
 
 
-def _columns(groups: list[Sequence[Any]]) -> tuple[int, list[_Column]]:
+def feature_columns(groups: list[Sequence[Any]]) -> tuple[int, list[FeatureColumn]]:
     """(the batch size, the features, sparse ones first)."""
     indices, values, shapes, dense = groups
     batch = _check_sparse(indices, values, shapes, dense)
@@ -151,8 +144,8 @@ def _columns(groups: list[Sequence[Any]]) -> tuple[int, list[_Column]]:
 _Join = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
-def _cross(
-    batch: int, columns: list[_Column], join: _Join, device: str
+def cross_values(
+    batch: int, columns: list[FeatureColumn], join: _Join, device: str
 ) -> tuple[Any, Any]:
     """(all crosses, how many each row has)."""
     sizes = np.ones(batch, np.float64)
@@ -170,7 +163,7 @@ def _cross(
     return join([column.values for column in columns], places[::-1]), counts
 
 
-def _joined(separator: bytes) -> _Join:
+def joined_values(separator: bytes) -> _Join:
     def join(values: Sequence[Any], places: Sequence[Any]) -> Any:
         if not values:
             return to_strings([], (0,))
@@ -199,7 +192,7 @@ def _buckets(numbers: Any, count: int) -> Any:
     return (numbers % np.uint64(count or _MOST)).astype(np.int64)
 
 
-def _hashed(
+def hashed_values(
     key: int, buckets: int, combine: Callable[[Any, Any], Any] = fingerprint_cat
 ) -> _Join:
     def join(values: Sequence[Any], places: Sequence[Any]) -> Any:
@@ -222,15 +215,15 @@ def sparse_cross(c: OpKernelConstruction) -> Compute:
     if c.op != "SparseCross":  # the others do not read that attr
         hashed = c["out_type"].name == "int64"
     if not hashed:
-        join = _joined(b"_X_")
+        join = joined_values(b"_X_")
     elif c.op == "SparseFeatureCross":
-        join = _hashed(HASH64_SEED, c["num_buckets"], _hash64_combine)
+        join = hashed_values(HASH64_SEED, c["num_buckets"], _hash64_combine)
     else:
-        join = _hashed(c["hash_key"], c["num_buckets"])
+        join = hashed_values(c["hash_key"], c["num_buckets"])
 
     def compute(*inputs: Any) -> tuple[Any, ...]:
-        batch, columns = _columns(_groups(inputs, count))
-        return _sparse_result(*_cross(batch, columns, join, device))
+        batch, columns = feature_columns(value_groups(inputs, count))
+        return _sparse_result(*cross_values(batch, columns, join, device))
 
     return compute
 
@@ -241,9 +234,9 @@ def sparse_cross_v2(c: OpKernelConstruction) -> Compute:
     count, device = c["N"], c.device
 
     def compute(*inputs: Any) -> tuple[Any, ...]:
-        batch, columns = _columns(_groups(inputs[:-1], count))
-        join = _joined(inputs[-1].item())
-        return _sparse_result(*_cross(batch, columns, join, device))
+        batch, columns = feature_columns(value_groups(inputs[:-1], count))
+        join = joined_values(inputs[-1].item())
+        return _sparse_result(*cross_values(batch, columns, join, device))
 
     return compute
 
@@ -255,7 +248,7 @@ def sparse_cross_hashed(c: OpKernelConstruction) -> Compute:
 
     def compute(*inputs: Any) -> tuple[Any, ...]:
         buckets, strong, salt = inputs[-3:]
-        batch, columns = _columns(_groups(inputs[:-3], count))
+        batch, columns = feature_columns(value_groups(inputs[:-3], count))
         if salt.size != 2:
             raise invalid_argument("salt must have two elements")
         first, second = salt.reshape(-1).tolist()
@@ -280,47 +273,6 @@ def sparse_cross_hashed(c: OpKernelConstruction) -> Compute:
                 return np.zeros(0, np.int64)
             return _buckets(result, max(int(buckets), 0))
 
-        return _sparse_result(*_cross(batch, columns, join, device))
-
-    return compute
-
-
-@host_kernel("RaggedCross", large=True)
-def ragged_cross(c: OpKernelConstruction) -> Compute:
-    """Crosses of ragged, sparse and dense features, as a ragged matrix."""
-    ragged, sparse = len(c["ragged_values_types"]), c["Nsparse"]
-    order = c["input_order"].decode()
-    counted = {"R": ragged, "S": sparse, "D": len(c["dense_types"])}
-    if len(order) != sum(counted.values()):
-        raise invalid_argument("Invalid length for input_order")
-    if any(order.count(kind) != n for kind, n in counted.items()):
-        raise invalid_argument(
-            f"input_order '{order}' must name {ragged} R, {sparse} S and "
-            f"{counted['D']} D"
-        )
-    hashed, device = c["hashed_output"], c.device
-    splits_type = c["out_row_splits_type"].np_dtype
-    join = _hashed(c["hash_key"], c["num_buckets"]) if hashed else _joined(b"_X_")
-
-    def compute(*inputs: Any) -> tuple[Any, Any]:
-        values, splits = inputs[:ragged], inputs[ragged : 2 * ragged]
-        rest = _groups(inputs[2 * ragged :], sparse)
-        batch, others = _columns(rest)
-        waiting = {
-            "R": [_of_ragged(v, s) for v, s in zip(values, splits, strict=True)],
-            "S": others[:sparse],
-            "D": others[sparse:],
-        }
-        if not others and ragged:
-            batch = len(splits[0]) - 1
-        columns = [waiting[kind].pop(0) for kind in order]
-        if any(len(column.counts) != batch for column in columns):
-            raise invalid_argument(
-                "inputs must all have the same batch dimension size."
-            )
-        found, counts = _cross(batch, columns, join, device)
-        result = np.zeros(batch + 1, splits_type)
-        np.cumsum(counts, out=result[1:])
-        return found, result
+        return _sparse_result(*cross_values(batch, columns, join, device))
 
     return compute

@@ -14,8 +14,7 @@ from tensorloom.framework.registry.op_kernel import (
 )
 from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.array import checks
-from tensorloom.kernels.host.array.allocation import check_shape
-from tensorloom.kernels.host.array.fill import one_hot_place, require_fill_scalar
+from tensorloom.kernels.host.array.fill import require_fill_scalar
 from tensorloom.kernels.host.array.identity import (
     check_shape_fits,
     not_finite,
@@ -23,7 +22,6 @@ from tensorloom.kernels.host.array.identity import (
 )
 from tensorloom.kernels.host.array.shape import broadcast_shape
 from tensorloom.kernels.host.math.errors import shape_text
-from tensorloom.kernels.torch.array.bits import as_signed
 from tensorloom.kernels.torch.math.dtypes import REAL_FLOATS, TORCH_DTYPES
 
 # --- identity -----------------------------------------------------------------------
@@ -202,27 +200,5 @@ def _empty(c: OpKernelConstruction) -> Compute:
     def compute(shape: Any) -> torch.Tensor:
         sizes = checks.shape_vector(shape, dtype, device, "shape")
         return torch.zeros(sizes, dtype=to, device=place)
-
-    return compute
-
-
-@kernel("OneHot", host_inputs=("depth",))
-def _one_hot(c: OpKernelConstruction) -> Compute:
-    axis, dtype, device = c["axis"], c["T"], c.device
-
-    def compute(
-        indices: torch.Tensor, depth: Any, on: torch.Tensor, off: torch.Tensor
-    ) -> torch.Tensor:
-        shape = tuple(indices.shape)
-        size, at = one_hot_place(shape, depth, on, off, axis)
-        check_shape((*shape[:at], size, *shape[at:]), dtype, device)
-        out = off.new_empty((*shape[:at], size, *shape[at:]))
-        as_signed(out).fill_(as_signed(off))
-        if out.numel():
-            places = indices.long().unsqueeze(at)
-            # An index out of range has no entry that is on.
-            values = torch.where((places >= 0) & (places < size), on, off)
-            as_signed(out).scatter_(at, places.clamp(0, size - 1), as_signed(values))
-        return out
 
     return compute

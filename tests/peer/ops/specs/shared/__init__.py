@@ -1,0 +1,1 @@
+"""Parts of specs that several families use."""

@@ -1,0 +1,8 @@
+"""Parts of specs that several families use: FOLDER."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+FOLDER = Path(tempfile.gettempdir()) / "tensorloom-peer-files"
