@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
@@ -17,6 +17,12 @@ from tensorloom.ops.control_flow import builders as control_flow_ops
 _CHECKED = (dtypes.float16, dtypes.float32, dtypes.float64)
 
 
+# What a conditional or a loop is in the graph, where it is no classic one.
+_CONTROL_FLOW: Final = frozenset(
+    ["Case", "If", "StatelessCase", "StatelessIf", "StatelessWhile", "While"]
+)
+
+
 @export("add_check_numerics_ops")
 def add_check_numerics_ops() -> Operation:
     """Adds a CheckNumerics for each half, float and double tensor of the default graph.
@@ -28,14 +34,14 @@ def add_check_numerics_ops() -> Operation:
       An operation that runs them all.
 
     Raises:
-      ValueError: a tensor is inside a control flow construct.
+      ValueError: a tensor is inside a control flow construct, or made by one.
     """
     checks: list[Any] = []
     for op in get_default_graph().get_operations():
         for output in op.outputs:
             if output.dtype not in _CHECKED:
                 continue
-            if op._get_control_flow_context() is not None:
+            if op._get_control_flow_context() is not None or op.type in _CONTROL_FLOW:
                 raise ValueError(
                     "`tf.add_check_numerics_ops() is not compatible with TensorFlow "
                     "control flow operations such as `tf.cond()` or `tf.while_loop()`."

@@ -26,8 +26,8 @@ from tensorloom.ops.lists.tensor_array import TensorArray
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SECTIONS = "critical_sections"
-_EXECUTIONS = "critical_section_executions"
+CRITICAL_SECTIONS = "critical_sections"
+CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
 
 
 class _Execution(NamedTuple):
@@ -69,7 +69,7 @@ class CriticalSection:
             self._handle: Tensor = apply_op(
                 "MutexV2", shared_name=shared_name or scope, name=scope
             )
-        add_to_collection(_SECTIONS, self)
+        add_to_collection(CRITICAL_SECTIONS, self)
 
     @property
     def name(self) -> str:
@@ -112,7 +112,7 @@ class CriticalSection:
             execution = _Execution(
                 lock.op, self._handle, resources, exclusive_resource_access
             )
-            add_to_collection(_EXECUTIONS, execution)
+            add_to_collection(CRITICAL_SECTION_EXECUTIONS, execution)
             return outputs
 
     def _wait_for_arguments(self, created: list[Operation], lock: Operation) -> None:
@@ -135,7 +135,7 @@ class CriticalSection:
                 "The function fn attempts to directly access the CriticalSection in "
                 "which it would be running.  This is illegal and would cause deadlocks."
             )
-        for other in get_collection(_EXECUTIONS):
+        for other in get_collection(CRITICAL_SECTION_EXECUTIONS):
             if self._is_own(other.handle):
                 continue
             if not (exclusive or other.exclusive_resource_access):

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.client.gradients.gradients import gradients
+from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.runtime.default_stack import get_default_session
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.indexed_slices import IndexedSlices
+from tensorloom.framework.types.indexed_slices import IndexedSlices, IndexedSlicesValue
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array.placeholder import placeholder
 from tensorloom.ops.math.cast import cast
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph import Tensor
     from tensorloom.framework.types.dtypes import DType
 
 _CHECKED = (
@@ -85,6 +85,17 @@ def max_error(grad1: Iterable[Any], grad2: Iterable[Any]) -> Any:
     pairs = zip(grad1, grad2, strict=False)
     errors = [np.fabs(a - b).max() for a, b in pairs if a.size or b.size]
     return max(errors, default=0)
+
+
+def to_numpy(a: Any) -> Any:
+    """A tensor's value in the default session, IndexedSlices as an array."""
+    if isinstance(a, Tensor):
+        return get_default_session().run(a)
+    if isinstance(a, IndexedSlicesValue):
+        array = np.zeros(a.dense_shape)
+        np.add.at(array, np.asarray(a.indices), a.values)
+        return array
+    return a
 
 
 def _real(dtype: DType) -> Any:

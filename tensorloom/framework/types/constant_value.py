@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.tensor import UNSET, Tensor
+from tensorloom.framework.graph.tensor import UNSET, Tensor, is_tensor
 from tensorloom.framework.registry import op_kernel
 from tensorloom.framework.registry.shape_inference import (
     ShapeError,
@@ -66,20 +66,17 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
     A tensor whose value was told can no longer be fed.
 
     Args:
-      tensor: a Tensor; NumPy arrays are returned as they are.
+      tensor: a Tensor; what is none, like an array, is returned as it is.
       partial: for a `Pack`, elements that are not known are None in an object array.
 
     Returns:
       A NumPy array, or None.
 
     Raises:
-      TypeError: `tensor` is not a Tensor.
       TypeError, ValueError: it is a constant whose value cannot be read.
     """
-    if isinstance(tensor, np.ndarray | np.generic):
-        return tensor
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"{tensor!r} is not a Tensor.")
+        return None if is_tensor(tensor) else tensor
     attr = tensor._op._attrs.get("value")
     if isinstance(attr, _NO_ARRAYS) and tensor._op._type == "Const":
         value: Any = attr.value()

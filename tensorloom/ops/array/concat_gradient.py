@@ -113,7 +113,7 @@ def _sparse(
                 "Can only compute IndexedSlices gradient with negative concat_dim "
                 "when first value rank is statically-known."
             )
-        static_axis %= rank
+        static_axis = static_axis % rank
     sizes = [shape_ops.shape(part) for part in parts]
     if static_axis > 0:
         return _sparse_columns(sizes, positive_axis, grad)

@@ -36,7 +36,9 @@ for _op, _doc in (
 
 def _nth_shape(c: InferenceContext) -> TensorShape:
     dims = c.with_rank_at_least(0, 1).dims_tuple
-    c.with_rank(1, 0)
+    rank = c.input_shape(1).rank
+    if rank:
+        c.fail(f"Input n must be scalar but has rank {rank}")
     n = c.input_value(1)
     if n is not None and n < 0:
         c.fail(f"Input n must be non-negative but is {int(n)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from tensorloom.ops.convolution.space_to_batch import (
     with_space_to_batch,
 )
 from tensorloom.ops.pooling.pool import avg_pool, max_pool
+from tensorloom.ops.pooling.pool3d import avg_pool3d, max_pool3d
+
+_IMAGES: Final = {"MAX": max_pool, "AVG": avg_pool}
+_VOLUMES: Final = {"MAX": max_pool3d, "AVG": avg_pool3d}
 
 
 @export("nn.pool")
@@ -32,7 +36,7 @@ def pool(
     data_format: str | None = None,
     dilations: Any = None,
 ) -> Tensor:
-    """ "MAX" or "AVG" pooling in one or two spatial dimensions, perhaps dilated.
+    """ "MAX" or "AVG" pooling in one to three spatial dimensions, perhaps dilated.
 
     Raises:
       ValueError: an unknown kind of pooling, or arguments that do not fit together.
@@ -41,8 +45,8 @@ def pool(
     with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         count = len(window_shape)
-        if count not in (1, 2):
-            raise ValueError("It is required that 1 <= num_spatial_dims <= 2.")
+        if count not in (1, 2, 3):
+            raise ValueError("It is required that 1 <= num_spatial_dims <= 3.")
         input.shape.with_rank(count + 2)
         steps, rate = strides_and_rate(count, strides, dilation_rate)
         if padding == "SAME" and np.any(rate > 1):
@@ -54,7 +58,8 @@ def pool(
                 "strides > window_shape not supported due to inconsistency between "
                 "CPU and GPU implementations"
             )
-        pooling = {"MAX": max_pool, "AVG": avg_pool}.get(pooling_type)
+        kinds = _VOLUMES if count == 3 else _IMAGES
+        pooling = kinds.get(pooling_type)
         if pooling is None:
             raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
         op, spatial_dims = _window_pool(

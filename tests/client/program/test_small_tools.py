@@ -136,3 +136,13 @@ def test_a_horizon_says_which_days_are_compatible() -> None:
         assert not compatible(2030, 1, 2)
     assert compatible(2019, 1, 1)
     assert not compatible(2030, 1, 1)
+
+
+@pytest.mark.parametrize("kind", ["cond", "loop"])
+def test_numeric_checks_refuse_control_flow(kind: str) -> None:
+    if kind == "cond":
+        tf.cond(tf.placeholder(tf.bool, []), lambda: tf.constant(1.0), lambda: 2.0)
+    else:
+        tf.while_loop(lambda x: x < 3.0, lambda x: x + 1.0, [0.0])
+    with pytest.raises(ValueError, match="not compatible with TensorFlow control flow"):
+        tf.add_check_numerics_ops()

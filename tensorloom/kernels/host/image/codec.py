@@ -78,7 +78,8 @@ def _decode_png(contents: bytes, channels: int, wide: bool) -> Any:
         image = image.convert("L" if image.mode in ("1", "I;16", "I") else "RGB")
     elif "transparency" in image.info:
         image = image.convert("LA" if image.mode == "L" else "RGBA")
-    pixels = np.asarray(image).reshape(image.height, image.width, -1)
+    # A copy: Pillow's own memory cannot be written to, what a session gives can.
+    pixels = np.array(image).reshape(image.height, image.width, -1)
     pixels = _with_channels(pixels, channels or pixels.shape[2], opaque)
     # 257 takes 255 to 65535.
     return pixels.astype(np.uint16) * np.uint16(257) if wide else pixels
@@ -126,7 +127,7 @@ def _decode_gif(contents: bytes) -> Any:
         for frame in ImageSequence.Iterator(image):
             if (len(frames) + 1) * frame.width * frame.height * 3 >= _MAX_BYTES:
                 raise ValueError("too large")
-            frames.append(np.asarray(frame.convert("RGB")))
+            frames.append(np.array(frame.convert("RGB")))
         return np.stack(frames)
     except Exception:  # Pillow raises whatever its parsers run into
         raise invalid_argument(

@@ -129,18 +129,18 @@ def _decode(contents: bytes, options: JpegOptions) -> Any:
         raise _invalid(contents)
     if image.mode == "CMYK":
         _set_up(image, "CMYK", options.ratio, options.fast)
-        pixels = _from_cmyk(np.asarray(image), "adobe" in image.info, channels)
+        pixels = _from_cmyk(np.array(image), "adobe" in image.info, channels)
         return _cropped(pixels, options.window)
     if channels == 1 or image.mode == "L":
         # The luma plane alone: no chroma, so nothing to smooth.
         _set_up(image, "L", options.ratio, options.fast)
-        luma = _cropped(np.asarray(image)[:, :, None], options.window)
+        luma = _cropped(np.array(image)[:, :, None], options.window)
         return luma if channels == 1 else np.repeat(luma, 3, axis=2)
     if _needs_smoothing(image, options):
         _set_up(image, "YCbCr", 1, True)
         return _smoothed(image, _sampling(image), options.window)
     _set_up(image, image.mode, options.ratio, _is_quick(image, options))
-    return _cropped(np.asarray(image), options.window)
+    return _cropped(np.array(image), options.window)
 
 
 _Window = tuple[int, int, int, int] | None
@@ -261,7 +261,7 @@ def _smoothed(image: Any, sampling: tuple[int, int], window: _Window) -> Any:
     else:
         _add_halves(pixels, chroma)
     source = Image.frombytes("RGB", (width, height), pixels.tobytes(), "raw", "RGBX")
-    return _cropped(np.asarray(source.convert("RGB", _TO_RGB)), window)
+    return _cropped(np.array(source.convert("RGB", _TO_RGB)), window)
 
 
 def _packed(image: Any) -> Any:

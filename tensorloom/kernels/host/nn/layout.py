@@ -86,10 +86,10 @@ def _nth_element(c: OpKernelConstruction) -> Compute:
     def compute(value: Any, n: Any) -> Any:
         index = int(n)
         if index < 0:
-            raise invalid_argument(f"n must be non-negative but is {index}")
+            raise invalid_argument(f"Need n >= 0, got {index}")
         if value.ndim < 1:
             raise invalid_argument(
-                f"input must be >= 1-D, got shape {text(value.shape)}"
+                f"Input must be >= 1-D, got shape {text(value.shape)}"
             )
         if value.shape[-1] <= index:
             raise invalid_argument("Input must have at least n+1 columns")

@@ -79,7 +79,10 @@ def parse_tensor(c: OpKernelConstruction) -> Compute:
                 value = from_messages(value)
             except ValueError as error:
                 raise invalid_argument(f"Cannot parse tensor: {error}") from None
-        return value if value.ndim or found == dtypes.string else value[()]
+        if not value.ndim and found != dtypes.string:
+            return value[()]
+        # What a session gives may be written to.
+        return value if value.flags.writeable else value.copy()
 
     return compute
 
