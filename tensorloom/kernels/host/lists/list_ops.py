@@ -16,7 +16,7 @@ from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.array import fill  # noqa: F401
 from tensorloom.kernels.host.data.optional import Optional
 from tensorloom.kernels.host.lists.list_element import make_pop_back
-from tensorloom.kernels.host.math import sequence  # noqa: F401
+from tensorloom.kernels.host.reductions import aggregate  # noqa: F401
 from tensorloom.kernels.torch.lists import tensor_list_codec  # noqa: F401  (lists cross tasks)
 from tensorloom.kernels.torch.lists.tensor_list import (
     UNSET,
