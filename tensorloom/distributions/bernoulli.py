@@ -88,13 +88,18 @@ class Bernoulli(Distribution):
         if self.validate_args:
             event = embed_check_integer_casting_closed(event, dtypes.bool)
         event = math_ops.cast(event, self.logits.dtype)
-        zero = array_ops.zeros_like(event + self.logits)
-        return -nn_ops.sigmoid_cross_entropy_with_logits(
-            labels=event + zero, logits=self.logits + zero
-        )
+        logits = self.logits
+        shapes = event.shape, logits.shape
+        if not (shapes[0].is_fully_defined() and shapes[0] == shapes[1]):
+            logits, event = (
+                array_ops.ones_like(event) * logits,
+                array_ops.ones_like(logits) * event,
+            )
+        return -nn_ops.sigmoid_cross_entropy_with_logits(labels=event, logits=logits)
 
     def _entropy(self) -> Tensor:
-        return nn_ops.softplus(-self.logits) + self.logits * (1.0 - self.probs)
+        logits = self.logits
+        return -logits * (math_ops.sigmoid(logits) - 1) + nn_ops.softplus(-logits)
 
     def _mean(self) -> Tensor:
         return array_ops.identity(self.probs)
@@ -111,6 +116,6 @@ def _kl_bernoulli_bernoulli(
     a: Bernoulli, b: Bernoulli, name: str | None = None
 ) -> Tensor:
     with name_scope(name, "kl_bernoulli_bernoulli", [a.logits, b.logits]):
-        zeros = nn_ops.softplus(b.logits) - nn_ops.softplus(a.logits)
         ones = nn_ops.softplus(-b.logits) - nn_ops.softplus(-a.logits)
+        zeros = nn_ops.softplus(b.logits) - nn_ops.softplus(a.logits)
         return math_ops.sigmoid(a.logits) * ones + math_ops.sigmoid(-a.logits) * zeros

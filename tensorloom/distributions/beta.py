@@ -99,15 +99,16 @@ class Beta(Distribution):
         return TensorShape([])
 
     def _sample_n(self, n: Tensor, seed: Any = None) -> Tensor:
-        ones = array_ops.ones_like(self.total_concentration, dtype=self.dtype)
+        total = self.total_concentration
+        alpha1, alpha0 = (
+            array_ops.ones_like(total, dtype=self.dtype) * weight
+            for weight in (self.concentration1, self.concentration0)
+        )
         drawn1 = random_ops.random_gamma(
-            shape=[n], alpha=ones * self.concentration1, dtype=self.dtype, seed=seed
+            shape=[n], alpha=alpha1, dtype=self.dtype, seed=seed
         )
         drawn0 = random_ops.random_gamma(
-            shape=[n],
-            alpha=ones * self.concentration0,
-            dtype=self.dtype,
-            seed=derived_seed(seed, "beta"),
+            shape=[n], alpha=alpha0, dtype=self.dtype, seed=derived_seed(seed, "beta")
         )
         return drawn1 / (drawn1 + drawn0)
 
@@ -141,23 +142,19 @@ class Beta(Distribution):
         return self.concentration1 / self.total_concentration
 
     def _variance(self) -> Any:
-        mean = self._mean()
-        return mean * (1.0 - mean) / (1.0 + self.total_concentration)
+        spread = self._mean() * (1.0 - self._mean())
+        return spread / (1.0 + self.total_concentration)
 
     def _mode(self) -> Any:
         value = (self.concentration1 - 1.0) / (self.total_concentration - 2.0)
         if self.allow_nan_stats:
             undefined = array_ops.fill(
-                array_ops.shape(value), self.dtype.as_numpy_dtype(np.nan)
+                self.batch_shape_tensor(), self.dtype.as_numpy_dtype(np.nan), name="nan"
             )
-            return array_ops.where(
-                math_ops.logical_and(
-                    self.concentration1 + array_ops.zeros_like(value) > 1.0,
-                    self.concentration0 + array_ops.zeros_like(value) > 1.0,
-                ),
-                value,
-                undefined,
+            defined = math_ops.logical_and(
+                self.concentration1 > 1.0, self.concentration0 > 1.0
             )
+            return array_ops.where_v2(defined, value, undefined)
         return checked(
             value,
             [

@@ -8,8 +8,6 @@ from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.divergence import RegisterKL
 from tensorloom.distributions.parameters import (
     checked,
-    common_shape_tensor,
-    last_size,
     logits_and_probs,
 )
 from tensorloom.distributions.reparameterization import (
@@ -49,6 +47,7 @@ class Categorical(Distribution):
             if validate_args:
                 least = check_rank_ops.assert_rank_at_least(self._logits, 1)
                 self._logits = checked(self._logits, [least])
+            self._read_shape()
         super().__init__(
             dtype=dtype,
             reparameterization_type=NOT_REPARAMETERIZED,
@@ -58,7 +57,29 @@ class Categorical(Distribution):
             graph_parents=[self._logits, self._probs],
             name=name,
         )
-        self._event_size = last_size(self._logits)
+
+    def _read_shape(self) -> None:
+        """The rank and the shape of the batch and the number of classes."""
+        static = self._logits.shape.with_rank_at_least(1)
+        self._batch_rank: Any
+        self._event_size: Any
+        if static.ndims is not None:
+            self._batch_rank = _integers(static.ndims - 1, "batch_rank")
+        else:
+            with name_scope("batch_rank"):
+                self._batch_rank = array_ops.rank(self._logits) - 1
+        shape = array_ops.shape(self._logits, name="logits_shape")
+        classes = None if static.ndims is None else static.as_list()[-1]
+        if classes is not None:
+            self._event_size = _integers(classes, "event_size")
+        else:
+            with name_scope("event_size"):
+                self._event_size = shape[self._batch_rank]
+        if static.ndims is not None and static[:-1].is_fully_defined():
+            self._batch_sizes = _integers(static[:-1].as_list(), "batch_shape")
+        else:
+            with name_scope("batch_shape"):
+                self._batch_sizes = shape[:-1]
 
     @staticmethod
     def _param_shapes(sample_shape: Any) -> dict[str, Tensor]:
@@ -81,7 +102,7 @@ class Categorical(Distribution):
         return self._event_size
 
     def _batch_shape_tensor(self) -> Tensor:
-        return array_ops.shape(self.logits)[:-1]
+        return array_ops.identity(self._batch_sizes)
 
     def _batch_shape(self) -> TensorShape:
         return self.logits.shape[:-1]
@@ -103,8 +124,9 @@ class Categorical(Distribution):
             seed=seed,
             output_dtype=dtypes.int64 if wide else dtypes.int32,
         )
+        drawn = array_ops.transpose(drawn)
         shape = array_ops.concat([[n], self.batch_shape_tensor()], 0)
-        drawn = array_ops.reshape(array_ops.transpose(drawn), shape)
+        drawn = array_ops.reshape(drawn, shape)
         return math_ops.cast(drawn, self.dtype)
 
     def _log_prob(self, k: Tensor) -> Tensor:
@@ -115,28 +137,39 @@ class Categorical(Distribution):
 
     def _cdf(self, k: Tensor) -> Tensor:
         k, probs = self._broadcast(k, self.probs)
-        count = array_ops.shape(probs)[-1]
-        below = math_ops.range(count) < array_ops.expand_dims(k, -1)
-        kept = array_ops.where(below, probs, array_ops.zeros_like(probs))
-        return math_ops.reduce_sum(kept, axis=-1)
+        rows = array_ops.reshape(probs, [-1, self._event_size])
+        below = array_ops.sequence_mask(array_ops.reshape(k, [-1]), self._event_size)
+        kept = array_ops.where(below, rows, array_ops.zeros_like(rows))
+        sums = math_ops.reduce_sum(kept, axis=-1)
+        return array_ops.reshape(sums, array_ops.shape(k))
 
     def _broadcast(
         self, k: Tensor, table: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
+        """Classes and parameters of the same batch shape."""
         table = self.logits if table is None else table
-        kind = k.dtype if k.dtype.is_integer else dtypes.int32
-        shape = common_shape_tensor(k, table[..., 0])
-        k = math_ops.cast(k, kind) + array_ops.zeros(shape, kind)
-        zeros = array_ops.zeros_like(array_ops.expand_dims(k, -1))
-        return k, table + math_ops.cast(zeros, table.dtype)
+        if not k.dtype.is_integer:
+            k = math_ops.cast(k, dtypes.int32)
+        batch = TensorShape(None) if table.shape.ndims is None else table.shape[:-1]
+        if k.shape.is_fully_defined() and batch.is_fully_defined() and k.shape == batch:
+            return k, table
+        table *= array_ops.ones_like(k[..., None], dtype=table.dtype)
+        k *= array_ops.ones(array_ops.shape(table)[:-1], dtype=k.dtype)
+        if table.shape.ndims is not None:
+            k.set_shape(table.shape[:-1])
+        return k, table
 
     def _entropy(self) -> Tensor:
         logs = nn_ops.log_softmax(self.logits)
-        return -math_ops.reduce_sum(math_ops.multiply_no_nan(logs, self.probs), -1)
+        return -math_ops.reduce_sum(logs * self.probs, -1)
 
     def _mode(self) -> Any:
-        best = math_ops.argmax(self.logits, axis=-1)
+        best = math_ops.argmax(self.logits, axis=self._batch_rank)
         return math_ops.cast(best, self.dtype)
+
+
+def _integers(value: Any, name: str) -> Tensor:
+    return convert_to_tensor(value, dtype=dtypes.int32, name=name)
 
 
 @RegisterKL(Categorical, Categorical)

@@ -197,19 +197,24 @@ class Distribution:
             samples = array_ops.reshape(drawn, array_ops.concat([shape, rest], 0))
             return self._with_static_shape(samples, shape)
 
-    def _as_vector(self, shape: Tensor) -> tuple[Tensor, Tensor]:
+    def _as_vector(self, shape: Tensor) -> tuple[Tensor, Any]:
+        """The shape as a vector; and how many draws it asks for, a number if known."""
         static = constant_value(shape)
         if static is not None:
             count: Any = np.prod(static, dtype=np.int32)
         else:
             count = math_ops.reduce_prod(shape)
         if shape.shape.ndims is None:
-            raise ValueError("sample_shape must have a known rank")
-        if shape.shape.ndims == 0:
-            shape = array_ops.reshape(shape, [1])
+            shape = array_ops.reshape(shape, [-1])
+        elif shape.shape.ndims == 0:
+            if static is not None:
+                one = np.array([static], np.int32)
+                shape = convert_to_tensor(one, name="sample_shape")
+            else:
+                shape = array_ops.reshape(shape, [1])
         elif shape.shape.ndims != 1:
             raise ValueError("Input is neither scalar nor vector.")
-        return shape, convert_to_tensor(count, dtype=dtypes.int32)
+        return shape, count
 
     def _with_static_shape(self, samples: Tensor, shape: Tensor) -> Tensor:
         static = constant_value(shape)

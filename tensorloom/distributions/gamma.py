@@ -13,6 +13,7 @@ from tensorloom.distributions.parameters import (
     common_shape,
     common_shape_tensor,
     positive,
+    read_after,
 )
 from tensorloom.distributions.reparameterization import (
     FULLY_REPARAMETERIZED,
@@ -43,10 +44,10 @@ class Gamma(Distribution):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[concentration, rate]) as name:
-            self._concentration = positive(
-                concentration, "concentration", validate_args
+            checks = positive(validate_args, concentration, rate)
+            self._concentration, self._rate = read_after(
+                checks, concentration=concentration, rate=rate
             )
-            self._rate = positive(rate, "rate", validate_args)
             check_type_ops.assert_same_float_dtype([self._concentration, self._rate])
         super().__init__(
             dtype=self._concentration.dtype,
@@ -124,11 +125,9 @@ class Gamma(Distribution):
         value = (self.concentration - 1.0) / self.rate
         if self.allow_nan_stats:
             undefined = array_ops.fill(
-                array_ops.shape(value), self.dtype.as_numpy_dtype(np.nan)
+                self.batch_shape_tensor(), self.dtype.as_numpy_dtype(np.nan), name="nan"
             )
-            return array_ops.where(
-                self.concentration + array_ops.zeros_like(value) > 1.0, value, undefined
-            )
+            return array_ops.where_v2(self.concentration > 1.0, value, undefined)
         return checked(
             value,
             [

@@ -12,6 +12,7 @@ from tensorloom.distributions.parameters import (
     common_shape,
     common_shape_tensor,
     positive,
+    read_after,
 )
 from tensorloom.distributions.reparameterization import (
     FULLY_REPARAMETERIZED,
@@ -41,8 +42,8 @@ class Laplace(Distribution):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[loc, scale]) as name:
-            self._loc = array_ops.identity(convert_to_tensor(loc, name="loc"))
-            self._scale = positive(scale, "scale", validate_args)
+            checks = positive(validate_args, scale)
+            self._loc, self._scale = read_after(checks, loc=loc, scale=scale)
             check_type_ops.assert_same_float_dtype([self._loc, self._scale])
         super().__init__(
             dtype=self._loc.dtype,

@@ -11,6 +11,7 @@ from tensorloom.distributions.parameters import (
     common_shape,
     common_shape_tensor,
     positive,
+    read_after,
 )
 from tensorloom.distributions.reparameterization import (
     FULLY_REPARAMETERIZED,
@@ -41,8 +42,8 @@ class Normal(Distribution):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[loc, scale]) as name:
-            self._loc = array_ops.identity(convert_to_tensor(loc, name="loc"))
-            self._scale = positive(scale, "scale", validate_args)
+            checks = positive(validate_args, scale)
+            self._loc, self._scale = read_after(checks, loc=loc, scale=scale)
             check_type_ops.assert_same_float_dtype([self._loc, self._scale])
         super().__init__(
             dtype=self._scale.dtype,
@@ -128,7 +129,8 @@ class Normal(Distribution):
 @RegisterKL(Normal, Normal)
 def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_normal_normal", [a.loc, b.loc]):
+        one, two, half = (convert_to_tensor(x, dtype=a.loc.dtype) for x in (1, 2, 0.5))
         variance_a, variance_b = math_ops.square(a.scale), math_ops.square(b.scale)
         ratio = variance_a / variance_b
-        apart = math_ops.squared_difference(a.loc, b.loc) / (2.0 * variance_b)
-        return apart + 0.5 * (ratio - 1.0 - math_ops.log(ratio))
+        apart = math_ops.squared_difference(a.loc, b.loc) / (two * variance_b)
+        return apart + half * (ratio - one - math_ops.log(ratio))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.graph.graph import Tensor, control_dependencies, name_scope
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.array import array_ops
@@ -22,11 +22,15 @@ def checked(tensor: Tensor, checks: list[Any], wanted: bool = True) -> Any:
     return control_flow_ops.with_dependencies(checks, tensor)
 
 
-def positive(value: Any, name: str, validate_args: bool) -> Tensor:
-    """A parameter that must be above zero."""
-    tensor = convert_to_tensor(value, name=name)
-    checks = [check_ops.assert_positive(tensor)] if validate_args else []
-    return array_ops.identity(checked(tensor, checks), name=name)
+def read_after(checks: list[Any], **values: Any) -> list[Tensor]:
+    """Parameters as tensors of these names, read after the checks."""
+    with control_dependencies(checks):
+        return [array_ops.identity(value, name=name) for name, value in values.items()]
+
+
+def positive(validate_args: bool, *values: Any) -> list[Any]:
+    """Checks that values are above zero, if they are wanted."""
+    return [check_ops.assert_positive(value) for value in values if validate_args]
 
 
 def derived_seed(seed: int | None, salt: str) -> int | None:

@@ -14,6 +14,7 @@ from tensorloom.distributions.parameters import (
     common_shape_tensor,
     derived_seed,
     positive,
+    read_after,
 )
 from tensorloom.distributions.reparameterization import (
     FULLY_REPARAMETERIZED,
@@ -46,9 +47,10 @@ class StudentT(Distribution):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[df, loc, scale]) as name:
-            self._df = positive(df, "df", validate_args)
-            self._loc = array_ops.identity(convert_to_tensor(loc, name="loc"))
-            self._scale = positive(scale, "scale", validate_args)
+            checks = positive(validate_args, df)
+            self._df, self._loc, self._scale = read_after(
+                checks, df=df, loc=loc, scale=scale
+            )
             check_type_ops.assert_same_float_dtype([self._df, self._loc, self._scale])
         super().__init__(
             dtype=self._scale.dtype,

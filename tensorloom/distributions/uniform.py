@@ -7,9 +7,9 @@ from typing import Any
 
 from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.parameters import (
-    checked,
     common_shape,
     common_shape_tensor,
+    read_after,
 )
 from tensorloom.distributions.reparameterization import (
     FULLY_REPARAMETERIZED,
@@ -40,16 +40,11 @@ class Uniform(Distribution):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[low, high]) as name:
-            self._low = convert_to_tensor(low, name="low")
-            self._high = convert_to_tensor(high, name="high")
+            message = "uniform not defined when low >= high."
+            checks = []
             if validate_args:
-                check = check_ops.assert_less(
-                    self._low,
-                    self._high,
-                    message="uniform not defined when low >= high.",
-                )
-                self._low = checked(self._low, [check])
-                self._high = checked(self._high, [check])
+                checks = [check_ops.assert_less(low, high, message=message)]
+            self._low, self._high = read_after(checks, low=low, high=high)
             check_type_ops.assert_same_float_dtype([self._low, self._high])
         super().__init__(
             dtype=self._low.dtype,
