@@ -414,13 +414,21 @@ class _Importer:
 
 
 def _scopes_of(graph: Graph) -> set[str]:
-    """The scopes that a graph's operations are in."""
-    found: set[str] = set()
-    for name in graph._by_name:
-        scope = name.rpartition("/")[0]
+    """The scopes that a graph's operations are in.
+
+    The graph keeps them, with the number of operations that were looked at: many small
+    imports do not look at all of a large graph again.
+    """
+    seen, found = graph.__dict__.get("_scopes_of_operations", (0, set()))
+    operations = graph._operations[:]  # another thread may add some
+    if len(operations) < seen:  # an import was taken back
+        seen, found = 0, set()
+    for op in operations[seen:]:
+        scope = op._name.rpartition("/")[0]
         while scope and scope not in found:
             found.add(scope)
             scope = scope.rpartition("/")[0]
+    graph.__dict__["_scopes_of_operations"] = len(operations), found
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from google.protobuf import text_format
 
@@ -97,3 +99,17 @@ def test_what_older_graphs_say_of_a_handles_shape_does_not_count() -> None:
     with tf.Graph().as_default():
         (made,) = tf.import_graph_def(graph_def(text), return_elements=["A:0"])
     assert made.shape.as_list() == [2]
+
+
+def test_threads_import_into_one_graph() -> None:
+    text = "".join(f"node {{ name: 'scope/{i}' op: 'IntOutput' }}" for i in range(40))
+    message, graph = graph_def(text), tf.Graph()
+
+    def add(number: int) -> None:
+        with graph.as_default():
+            for _ in range(10):
+                tf.import_graph_def(message, name=f"of_{number}")
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(add, range(4)))
+    assert len(graph.get_operations()) == 4 * 10 * 40
