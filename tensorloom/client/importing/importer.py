@@ -419,7 +419,9 @@ def _scopes_of(graph: Graph) -> set[str]:
     The graph keeps them, with the number of operations that were looked at: many small
     imports do not look at all of a large graph again.
     """
-    seen, found = graph.__dict__.get("_scopes_of_operations", (0, set()))
+    kept = graph.__dict__.get("_scopes_of_operations", (0, set()))
+    seen: int = kept[0]
+    found: set[str] = kept[1]
     operations = graph._operations[:]  # another thread may add some
     if len(operations) < seen:  # an import was taken back
         seen, found = 0, set()
