@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.functions.called_functions import functions_named
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import FunctionIR
     from tensorloom.framework.graph.tensor import Tensor
     from tensorloom.framework.types.dtypes import DType
+
+
+# What a call may say beside its arguments and its name.
+_CALL_OPTIONS: Final = frozenset(
+    ["noinline", "compiled", "separate_compiled_gradients"]
+)
 
 
 class Defun:
@@ -108,9 +114,14 @@ class DefinedFunction:
         return function_def.to_proto(function, self._library)
 
     @property
-    def declared_input_types(self) -> list[DType]:
+    def declared_input_types(self) -> tuple[DType, ...]:
         """The dtypes of the arguments."""
-        return self._input_types
+        return tuple(self._input_types)
+
+    @property
+    def grad_func_name(self) -> str | None:
+        """The name of the gradient function, if there is one."""
+        return self._grad_func.name if self._grad_func is not None else None
 
     @property
     def python_grad_func(self) -> Callable[..., Any] | None:
@@ -206,6 +217,10 @@ class DefinedFunction:
                 f"{len(args)}"
             )
         name = kwargs.pop("name", None)
+        unknown = {k for k in kwargs if not k.startswith("experimental_")}
+        unknown -= _CALL_OPTIONS
+        if unknown:
+            raise ValueError(f"Unknown keyword arguments: {', '.join(sorted(unknown))}")
         attrs = {f"_{key}": value for key, value in kwargs.items() if value is not None}
         inputs = [
             convert_to_tensor(value, dtype=dtype)
@@ -240,6 +255,11 @@ class OverloadedFunction:
         self._arg_names = arg_names
         self._options = options
         self._by_types: dict[tuple[DType, ...], DefinedFunction] = {}
+
+    @property
+    def captured_inputs(self) -> list[Tensor]:
+        """The tensors from outside; known once the function was called."""
+        return next(iter(self._by_types.values())).captured_inputs
 
     def instantiate(self, input_types: Sequence[Any]) -> DefinedFunction:
         """The function for arguments of these dtypes."""
