@@ -23,10 +23,12 @@ from tensorloom.storage.files import filesystem, mirror
 from tensorloom.train.checkpoints.message_text import parse_text
 
 
-def variables_path(export_dir: str) -> str:
+def variables_path(export_dir: Any) -> str:
     """The prefix of the checkpoint."""
     return filesystem.join(
-        export_dir, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME
+        filesystem.path_text(export_dir),
+        constants.VARIABLES_DIRECTORY,
+        constants.VARIABLES_FILENAME,
     )
 
 

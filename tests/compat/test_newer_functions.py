@@ -13,8 +13,8 @@ from tensorloom.compat.internals import (
     bounded_spec,
     gradient_checker_v2,
     inplace_ops,
-    newer_functions,
 )
+from tensorloom.compat.op_modules import newer_functions
 
 
 def _cube(x: Any, y: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.compat.internals import newer_nn_functions as nn
+from tensorloom.compat.op_modules import newer_nn_functions as nn
 from tensorloom.image.newer_resizing import (
     ResizeMethodV2,
     resize_image_with_pad_v2,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.compat.internals import parallel_for, ragged_functions
+from tensorloom.compat.op_modules import parallel_for, ragged_functions
 from tensorloom.framework.types.composite_tensor import CompositeTensor
 
 

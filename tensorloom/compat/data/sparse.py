@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.compat.internals.newer_functions import deserialize_sparse
+from tensorloom.compat.op_modules.newer_functions import deserialize_sparse
 from tensorloom.data import nest
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types import dtypes

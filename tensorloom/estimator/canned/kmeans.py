@@ -16,6 +16,7 @@ from tensorloom.estimator.spec import EstimatorSpec
 from tensorloom.feature_column.input_layers import input_layer
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import colocate_with, control_dependencies
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.metrics.averages import mean
 from tensorloom.ops.array.concat import concat
 from tensorloom.ops.array.identity import identity
@@ -225,6 +226,6 @@ def _points(features: Any, columns: list[Any] | None) -> Any:
         return features
     if columns:
         return input_layer(features, columns)
-    names = sorted(features)
-    with colocate_with(features[names[0]]):
-        return concat([features[name] for name in names], axis=1)
+    values = [convert_to_tensor(features[name]) for name in sorted(features)]
+    with colocate_with(values[0]):
+        return concat(values, axis=1)
