@@ -9,7 +9,7 @@ from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
-    from tensorloom.data.options import Options
+    from tensorloom.data.options import Options, StatsAggregatorV1
     from tensorloom.framework.graph.tensor import Tensor
 
 
@@ -42,7 +42,7 @@ def _threaded(variant: Tensor, options: Options, structure: dict[str, Any]) -> T
 
 def _optimized(variant: Tensor, options: Options, structure: dict[str, Any]) -> Tensor:
     optimization = options.experimental_optimization
-    chosen = options.static_optimizations()
+    chosen = options._static_optimizations()
     if chosen:
         variant = apply_op(
             "OptimizeDataset",
@@ -50,7 +50,7 @@ def _optimized(variant: Tensor, options: Options, structure: dict[str, Any]) -> 
             optimizations=transformations.tensor(
                 chosen, dtypes.string, "optimizations"
             ),
-            optimization_configs=optimization.static_optimization_configs(),
+            optimization_configs=options._static_optimization_configs(),
             **structure,
         )
     if optimization.autotune is not False:
@@ -68,14 +68,26 @@ def _measured(variant: Tensor, options: Options, structure: dict[str, Any]) -> T
     stats = options.experimental_stats
     if stats.aggregator is None:
         return variant
-    measured: Tensor = apply_op(
+    return measured(
+        variant, stats.aggregator, stats.prefix, stats.counter_prefix, structure
+    )
+
+
+def measured(
+    variant: Tensor,
+    aggregator: StatsAggregatorV1,
+    prefix: Any,
+    counter_prefix: Any,
+    structure: dict[str, Any],
+) -> Tensor:
+    """A dataset's variant tensor, whose statistics go to an aggregator."""
+    string = dtypes.string
+    made: Tensor = apply_op(
         "SetStatsAggregatorDataset",
         input_dataset=variant,
-        stats_aggregator=stats.aggregator._resource,
-        tag=transformations.tensor(stats.prefix, dtypes.string, "tag"),
-        counter_prefix=transformations.tensor(
-            stats.counter_prefix, dtypes.string, "counter_prefix"
-        ),
+        stats_aggregator=aggregator._resource,
+        tag=transformations.tensor(prefix, string, "tag"),
+        counter_prefix=transformations.tensor(counter_prefix, string, "counter_prefix"),
         **structure,
     )
-    return measured
+    return made

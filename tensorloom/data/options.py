@@ -177,7 +177,7 @@ class OptimizationOptions(OptionsBase):
     }
     _defaults: ClassVar[dict[str, Any]] = {"map_vectorization": MapVectorizationOptions}
 
-    def static_optimizations(self) -> list[str]:
+    def _static_optimizations(self) -> list[str]:
         """The names of the optimizations that OptimizeDataset gets."""
         use_defaults = self.apply_default_optimizations is not False
         found = []
@@ -191,7 +191,7 @@ class OptimizationOptions(OptionsBase):
             found.append("map_vectorization")
         return sorted(found)
 
-    def static_optimization_configs(self) -> list[str]:
+    def _static_optimization_configs(self) -> list[str]:
         """What OptimizeDataset gets to know about them."""
         fastest = "true" if self.map_vectorization.use_choose_fastest else "false"
         return [f"map_vectorization:use_choose_fastest:{fastest}"]
@@ -277,13 +277,18 @@ class Options(OptionsBase):
         "experimental_threading": ThreadingOptions,
     }
 
-    def static_optimizations(self) -> list[str]:
+    def _static_optimizations(self) -> list[str]:
         """The names of the optimizations that OptimizeDataset gets."""
-        found: list[str] = self.experimental_optimization.static_optimizations()
+        found: list[str] = self.experimental_optimization._static_optimizations()
         if self.experimental_deterministic is False:
             found.append("make_sloppy")
         if self.experimental_slack:
             found.append("slack")
         if self.experimental_stats.latency_all_edges:
             found.append("latency_all_edges")
+        return found
+
+    def _static_optimization_configs(self) -> list[str]:
+        """The settings of these optimizations."""
+        found: list[str] = self.experimental_optimization._static_optimization_configs()
         return found

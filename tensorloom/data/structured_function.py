@@ -13,6 +13,8 @@ from tensorloom.framework.runtime.scopes import uid
 from tensorloom.framework.types.attr_value import NameAttrList
 from tensorloom.framework.types.sparse_tensor import SparseTensor, is_sparse
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor
+from tensorloom.ops.ragged.ragged_value import RaggedTensorValue
 
 
 class StructuredFunction:
@@ -86,4 +88,6 @@ def _as_value(value: Any) -> Any:
         return value
     if is_sparse(value):
         return SparseTensor.from_value(value)
+    if isinstance(value, RaggedTensorValue):
+        return convert_to_tensor_or_ragged_tensor(value)
     return convert_to_tensor(value)

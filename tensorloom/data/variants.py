@@ -11,6 +11,8 @@ from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types.dimension import Dimension
 from tensorloom.framework.types.sparse_tensor import SparseTensor, is_sparse
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.ragged.ragged_tensor import convert_to_tensor_or_ragged_tensor
+from tensorloom.ops.ragged.ragged_value import RaggedTensorValue
 
 
 def normalize_element(element: Any) -> Any:
@@ -26,6 +28,8 @@ def normalize_element(element: Any) -> Any:
 def _normalized(value: Any, name: str) -> Any:
     if is_sparse(value):
         return SparseTensor.from_value(value)
+    if isinstance(value, RaggedTensorValue):
+        return convert_to_tensor_or_ragged_tensor(value, name=name)
     if isinstance(getattr(value, "_type_spec", None), TypeSpec):
         return value
     if isinstance(value, Tensor) or specs.is_registered(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.data import specs
+from tensorloom.data import option_nodes, specs
 from tensorloom.data.dataset import Dataset, DatasetSpec
 from tensorloom.data.dataset_classes import new_dataset
 from tensorloom.data.structured_function import StructuredFunction
@@ -86,6 +86,29 @@ def choose_fastest_branch_dataset(
         branches=[branch.attr for branch in branches],
         other_arguments_lengths=[len(branch.captured) for branch in branches],
     )
+
+
+def set_stats_aggregator(
+    stats_aggregator: Any, prefix: Any = "", counter_prefix: Any = ""
+) -> Transformation:
+    """The same elements; their statistics go to an aggregator.
+
+    Args:
+      prefix: before the names of all statistics.
+      counter_prefix: before the names of counters.
+    """
+
+    def apply(dataset: Dataset) -> Dataset:
+        variant = option_nodes.measured(
+            dataset._variant_tensor,
+            stats_aggregator,
+            prefix,
+            counter_prefix,
+            dataset._flat_structure,
+        )
+        return new_dataset(variant, dataset.element_spec, [dataset])
+
+    return apply
 
 
 def sleep(sleep_microseconds: Any) -> Transformation:

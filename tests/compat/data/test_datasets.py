@@ -17,10 +17,11 @@ from tensorloom.python.data.experimental.ops import (
     readers,
     sleep,
     snapshot,
+    stats_ops,
     threadpool,
 )
 from tensorloom.python.data.ops import dataset_ops, multi_device_iterator_ops
-from tensorloom.python.ops import gen_dataset_ops
+from tensorloom.python.ops import gen_dataset_ops, variables
 
 import tensorloom as tf
 
@@ -241,3 +242,35 @@ def test_position_of_an_iterator_as_a_message() -> None:
         assert session.run(following) == 1
         session.run(back, {given: kept})
         assert session.run(following) == 1
+
+
+def test_statistics_by_a_transformation() -> None:
+    aggregator = tf.data.experimental.StatsAggregator()
+    dataset = _numbers(3).apply(tf.data.experimental.latency_stats("latency"))
+    dataset = dataset.apply(stats_ops.set_stats_aggregator(aggregator, "train"))
+    iterator = tf.data.make_initializable_iterator(dataset)
+    following, summary = iterator.get_next(), aggregator.get_summary()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        session.run(following)
+        message = tf.Summary.FromString(session.run(summary))
+    assert [v.tag for v in message.value if "latency" in v.tag] == ["train::latency"]
+
+
+def test_ragged_values_are_elements() -> None:
+    rows = tf.ragged.constant_value([[[1, 2], []], [[3]]])
+    whole = tf.data.Dataset.from_tensors(rows)
+    slices = tf.data.Dataset.from_tensor_slices({"x": rows, "y": [5, 6]})
+    assert _elements(whole)[0].to_list() == [[[1, 2], []], [[3]]]
+    assert [e["x"].to_list() for e in _elements(slices)] == [[[1, 2], []], [[3]]]
+    mapped = _numbers(1).map(lambda _: tf.ragged.constant_value([[1], []]))
+    assert _elements(mapped)[0].to_list() == [[1], []]
+
+
+def test_variables_are_of_resources() -> None:
+    made = variables.Variable(1)
+    assert made.op.type == "VarHandleOp"
+    assert tf.Variable(1, use_resource=False).op.type == "VariableV2"
+    assert isinstance(made, variables.Variable)
+    assert isinstance(tf.get_variable("v", []), variables.Variable)
+    assert variables.VariableV1 is tf.Variable
