@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.client.variables.variables import Variable as VariableV1
-from tensorloom.client.variables.variables import (
+from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
     VariableSynchronization,
 )
+from tensorloom.client.variables.variables import Variable as VariableV1
 
 
 class _OfResources(type):

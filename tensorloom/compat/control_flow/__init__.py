@@ -1,0 +1,1 @@
+"""What TensorFlow has of control flow under its module paths alone."""
