@@ -37,7 +37,7 @@ def test_variables_that_outputs_depend_on() -> None:
         before = tf.Variable(3.0)
         compared = tf.Variable(4.0)
         x = before * 5.0
-        y = x * used[0] + used[1] + tf.cast(tf.argmax([compared, 1.0]), tf.float32)
+        y = x * used[0] + used[1] + tf.one_hot(tf.cast(compared, tf.int32), 1)[0]
         found = gradient_functions.get_dependent_variables([x], [y])
         assert {v.name for v in found} == {v.name for v in used}
         assert gradient_functions.get_dependent_variables([x], [x]) == []
