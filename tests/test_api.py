@@ -83,6 +83,20 @@ def test_what_exists_has_compatible_signatures(
     assert not different
 
 
+def test_what_exists_of_contrib_has_compatible_signatures() -> None:
+    measured = api_coverage.measure(
+        api_coverage.load_record(api_coverage.CONTRIB_RECORD)
+    )
+    different = {
+        name: problem
+        for module in measured.values()
+        for name, problem in module.different.items()
+        # Arguments of cells are named as in tf.nn.rnn_cell.
+        if not name.startswith(("contrib.rnn.", "contrib.framework.nest."))
+    }
+    assert not different
+
+
 @pytest.mark.parametrize("module", _COMPLETE)
 def test_module_is_complete(
     module: str, coverage: dict[str, api_coverage.Coverage]

@@ -1,0 +1,1 @@
+"""`tf.contrib.framework`: model variables, argument scopes, checkpoints, checks."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.layers`: layers as functions, with collections and argument scopes."""

@@ -1,0 +1,118 @@
+"""Layers, argument scopes and variables under the names that slim gives them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorloom.client.program import arg_scope  # noqa: F401
+from tensorloom.client.variables import framework_variables  # noqa: F401
+from tensorloom.contrib.framework import model_variables  # noqa: F401
+from tensorloom.contrib.layers import (  # noqa: F401 - they declare the names
+    batch_normalization,
+    convolutions,
+    dense,
+    depthwise,
+    encoders,
+    initializers,
+    normalization,
+    pooling,
+    regularizers,
+    shaping,
+    tensor_summaries,
+    training_step,
+)
+from tensorloom.framework import export
+from tensorloom.train import training_util  # noqa: F401
+
+_OF_LAYERS: Final = [
+    "OPTIMIZER_CLS_NAMES",
+    "OPTIMIZER_SUMMARIES",
+    "apply_regularization",
+    "avg_pool2d",
+    "avg_pool3d",
+    "batch_norm",
+    "bias_add",
+    "bow_encoder",
+    "conv1d",
+    "conv2d",
+    "conv2d_in_plane",
+    "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "convolution",
+    "convolution1d",
+    "convolution2d",
+    "convolution2d_in_plane",
+    "convolution2d_transpose",
+    "convolution3d",
+    "convolution3d_transpose",
+    "dense_to_sparse",
+    "dropout",
+    "elu",
+    "embed_sequence",
+    "embedding_lookup_unique",
+    "flatten",
+    "fully_connected",
+    "group_norm",
+    "images_to_sequence",
+    "instance_norm",
+    "l1_l2_regularizer",
+    "l1_regularizer",
+    "l2_regularizer",
+    "layer_norm",
+    "linear",
+    "max_pool2d",
+    "max_pool3d",
+    "maxout",
+    "one_hot_encoding",
+    "optimize_loss",
+    "relu",
+    "relu6",
+    "repeat",
+    "safe_embedding_lookup_sparse",
+    "separable_conv2d",
+    "separable_convolution2d",
+    "sequence_to_images",
+    "softmax",
+    "stack",
+    "sum_regularizer",
+    "summarize_activation",
+    "summarize_activations",
+    "summarize_collection",
+    "summarize_tensor",
+    "summarize_tensors",
+    "unit_norm",
+    "variance_scaling_initializer",
+    "xavier_initializer",
+    "xavier_initializer_conv2d",
+]
+_OF_FRAMEWORK: Final = [
+    "add_arg_scope",
+    "add_model_variable",
+    "arg_scope",
+    "arg_scoped_arguments",
+    "assert_global_step",
+    "create_global_step",
+    "current_arg_scope",
+    "get_global_step",
+    "get_local_variables",
+    "get_model_variables",
+    "get_or_create_global_step",
+    "get_trainable_variables",
+    "get_unique_variable",
+    "get_variable_full_name",
+    "get_variables",
+    "get_variables_by_name",
+    "get_variables_by_suffix",
+    "get_variables_to_restore",
+    "global_variable",
+    "has_arg_scope",
+    "local_variable",
+    "model_variable",
+    "variable",
+]
+
+for _home, _names in (("layers", _OF_LAYERS), ("framework", _OF_FRAMEWORK)):
+    for _name in _names:
+        _value = export.find(f"contrib.{_home}.{_name}")
+        export.export_value(_value, f"contrib.slim.{_name}")
