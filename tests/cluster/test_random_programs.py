@@ -9,7 +9,7 @@ import pytest
 from tests.cluster.clusters import cluster
 from tests.fuzz.agreement import between
 from tests.fuzz.modes import Mode, two_tasks
-from tests.fuzz.programs import random_program
+from tests.fuzz.programs import random_program, render
 
 
 @pytest.fixture(scope="module")
@@ -20,4 +20,4 @@ def tasks() -> Iterator[Mode]:
 
 @pytest.mark.parametrize("seed", range(2_000_000, 2_000_030))
 def test_two_tasks(seed: int, tasks: Mode) -> None:
-    assert not between([tasks])(random_program(seed, length=10))
+    assert not between([tasks])(render(random_program(seed, length=10)))

@@ -6,13 +6,13 @@ python -m tests.fuzz 10000 [--first SEED] [--peer] [--alone]
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ os.environ.setdefault("TENSORLOOM_VERIFY_PASSES", "1")
 
 from tests.fuzz.agreement import Differences, beside, between, shrunk
 from tests.fuzz.modes import ALL_PASSES, ALONE, DEVICES, INTERPRETED, MODES, NO_PASSES
-from tests.fuzz.programs import random_program, render
+from tests.fuzz.programs import Statement, random_program, render
 from tests.peer.peers import Peer
 
-FOUND = Path(__file__).parent / "found.json"
+FOUND = Path(__file__).parent / "found"
+Source = Callable[[Sequence[Statement]], str]
+
 _MOST_PROGRAMS = 1000  # of one process of TensorFlow
 
 
@@ -37,11 +39,12 @@ def main() -> int:
     parser.add_argument("--alone", action="store_true", help="each pass alone, for all")
     options = parser.parse_args()
     skipped: Counter[str] = Counter()
-    differences = _checks(options, lambda why: skipped.update([why]))
+    source = partial(render, shares_memory=options.peer)
+    differences = _checks(options, source, lambda why: skipped.update([why]))
     bad, begin = 0, time.monotonic()
     for number in range(options.count):
         seed = options.first + number
-        bad += _differs(seed, differences(number))
+        bad += _differs(seed, source, differences(number))
         if number % 100 == 99:
             rate = (number + 1) / (time.monotonic() - begin)
             told = f"{number + 1} programs, {bad} differ, {rate:.1f} a second"
@@ -50,7 +53,7 @@ def main() -> int:
 
 
 def _checks(
-    options: argparse.Namespace, skipped: Callable[[str], None]
+    options: argparse.Namespace, source: Source, skipped: Callable[[str], None]
 ) -> Callable[[int], Differences]:
     """How the program of some number is looked at."""
     if options.peer:
@@ -60,7 +63,7 @@ def _checks(
         def beside_peer(number: int) -> Differences:
             if number + 1 < options.count:
                 program = random_program(options.first + number + 1)
-                peer.begin(NO_PASSES.head + render(program))
+                peer.begin(NO_PASSES.head + source(program))
             return check
 
         return beside_peer
@@ -111,16 +114,14 @@ class _Restarted:
         self._peer = Peer(self._version)
 
 
-def _differs(seed: int, differences: Differences) -> bool:
+def _differs(seed: int, source: Source, differences: Differences) -> bool:
     """Looks at a program; tells of one that differs, and keeps what it is shrunk to."""
     program = random_program(seed)
-    if not differences(program):
+    if not differences(source(program)):
         return False
-    small, lines = shrunk(program, differences)
-    print(f"--- seed {seed}\n{render(small)}", *lines[:5], sep="\n", flush=True)
-    kept = json.loads(FOUND.read_text())
-    text = ",\n".join(json.dumps(one) for one in [*kept, small])
-    FOUND.write_text(f"[\n{text}\n]\n")
+    small, lines = shrunk(program, source, differences)
+    print(f"--- seed {seed}\n{small}", *lines[:5], sep="\n", flush=True)
+    (FOUND / f"{seed}.txt").write_text(small)
     return True
 
 

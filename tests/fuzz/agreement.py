@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorloom as tf
 from tests.fuzz.modes import ALL_PASSES, NO_PASSES, Mode
-from tests.fuzz.programs import Statement, render, smaller
+from tests.fuzz.programs import Statement, smaller
 from tests.peer import runner
 from tests.peer.peers import Tolerance, value_differences
 
@@ -15,13 +15,14 @@ from tests.peer.peers import Tolerance, value_differences
 TOLERANCE = Tolerance(1e-4, 1e-4)
 _MOST_TRIES = 400
 
-Differences = Callable[[Sequence[Statement]], list[str]]
+#: What differs in a program, by its source.
+Differences = Callable[[str], list[str]]
 
 
-def run(statements: Sequence[Statement], mode: Mode) -> dict[str, Any]:
+def run(source: str, mode: Mode) -> dict[str, Any]:
     """What `runner.execute` says of a program in a mode."""
     with mode.around():
-        return runner.execute(tf, mode.head + render(statements), ops=False)
+        return runner.execute(tf, mode.head + source, ops=False)
 
 
 def compare(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
@@ -38,13 +39,11 @@ def compare(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
 def between(modes: Sequence[Mode]) -> Differences:
     """What differs between no passes at all, and some modes."""
 
-    def differences(statements: Sequence[Statement]) -> list[str]:
-        plain = run(statements, NO_PASSES)
+    def differences(source: str) -> list[str]:
+        plain = run(source, NO_PASSES)
         lines = []
         for mode in modes:
-            lines += [
-                f"{mode.name}: {d}" for d in compare(plain, run(statements, mode))
-            ]
+            lines += [f"{mode.name}: {d}" for d in compare(plain, run(source, mode))]
         return lines
 
     return differences
@@ -61,14 +60,13 @@ def beside(
         only its own graph rewrites give our result.
     """
 
-    def differences(statements: Sequence[Statement]) -> list[str]:
-        source = render(statements)
+    def differences(source: str) -> list[str]:
         # Without its rewrites: quicker, and what its graphs mean.
         theirs = execute(NO_PASSES.head + source)
         if theirs["error"]:
-            skipped("TensorFlow fails")
+            skipped(f"TensorFlow fails: {theirs['error'][0]}")
             return []
-        ours = run(statements, ALL_PASSES)
+        ours = run(source, ALL_PASSES)
         lines = compare(theirs, ours)
         if lines:
             rewritten = execute(ALL_PASSES.head + source)
@@ -81,23 +79,26 @@ def beside(
 
 
 def shrunk(
-    statements: Sequence[Statement], differences: Differences
-) -> tuple[list[Statement], list[str]]:
+    statements: Sequence[Statement],
+    render: Callable[[Sequence[Statement]], str],
+    differences: Differences,
+) -> tuple[str, list[str]]:
     """The smallest program found that differs in the same way, and its differences."""
-    best, lines = list(statements), differences(statements)
+    best = list(statements)
+    lines = differences(render(best))
     kind = _kind(lines)
     tries, goes_on = 0, True
     while goes_on and tries < _MOST_TRIES:
         goes_on = False
         for candidate in smaller(best):
             tries += 1
-            found = differences(candidate)
+            found = differences(render(candidate))
             if found and _kind(found) == kind:
                 best, lines, goes_on = candidate, found, True
                 break
             if tries >= _MOST_TRIES:
                 break
-    return best, lines
+    return render(best), lines
 
 
 def _kind(lines: Sequence[str]) -> bool:

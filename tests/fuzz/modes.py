@@ -13,10 +13,17 @@ from tests.fuzz.plain_piece import plain_pieces
 
 PASSES = ("dead_loop_variables", *(name for name, _ in PIPELINE))
 
-ONE_DEVICE = 'D = ["", ""]\nTARGET = ""\nCONFIG = tf.ConfigProto()\n'
+# What programs ask for by TensorFlow's inner names; and no run waits for ever.
+_NAMES = """\
+import importlib
+root = tf.__name__.split(".")[0]
+Defun = importlib.import_module(root + ".python.framework.function").Defun
+functional_ops = importlib.import_module(root + ".python.ops.functional_ops")
+CONFIG = tf.ConfigProto(operation_timeout_in_ms=30000)
+"""
+ONE_DEVICE = _NAMES + 'D = ["", ""]\nTARGET = ""\n'
 TWO_DEVICES = (
-    'D = ["/cpu:0", "/cpu:1"]\nTARGET = ""\n'
-    'CONFIG = tf.ConfigProto(device_count={"CPU": 2})\n'
+    _NAMES + 'D = ["/cpu:0", "/cpu:1"]\nTARGET = ""\nCONFIG.device_count["CPU"] = 2\n'
 )
 # Graph rewrites off, in TensorFlow's own words.
 UNOPTIMIZED = (
@@ -32,8 +39,8 @@ def two_tasks(address: str) -> str:
       address: of the task that is the master, `grpc://...`.
     """
     return (
-        'D = ["/job:worker/task:0", "/job:worker/task:1"]\n'
-        f'TARGET = "{address}"\nCONFIG = tf.ConfigProto()\n'
+        f'{_NAMES}D = ["/job:worker/task:0", "/job:worker/task:1"]\n'
+        f'TARGET = "{address}"\n'
         "tf.Session.reset(TARGET)\n"  # what programs before have left in queues
     )
 

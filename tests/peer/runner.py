@@ -8,6 +8,7 @@ Standard library and NumPy only, and Python 3.7: TensorFlow 1.15 has nothing new
 """
 
 import collections
+import gc
 import os
 import pickle
 import struct
@@ -179,6 +180,9 @@ def main():
         answers.write(data)
         answers.flush()
 
+    # What is there by now stays; and graphs are large, so garbage is looked for less.
+    gc.freeze()
+    gc.set_threshold(20000, 50, 100)
     write(tf.__version__.encode().ljust(16))
     serve(tf, sys.stdin.buffer.read, write)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fuzz.agreement import beside
-from tests.fuzz.programs import random_program
+from tests.fuzz.programs import random_program, render
 
 if TYPE_CHECKING:
     from tests.peer.peers import Peer
@@ -27,5 +27,5 @@ def test_random_programs(start: int, peer115: Peer) -> None:
     execute = partial(peer115.execute, ops=False)
     differences = beside(execute, lambda why: skipped.update([why]))
     for seed in range(start, start + AT_ONCE):
-        assert not differences(random_program(seed)), seed
+        assert not differences(render(random_program(seed), shares_memory=True)), seed
     assert skipped.total() <= AT_ONCE // 2, skipped

@@ -72,6 +72,9 @@ class IndexedSlices(CompositeTensor):
         """The operation that makes `values`."""
         return self._values.op  # type: ignore[no-any-return]
 
+    #: What `control_dependencies` waits for.
+    _control_op = op
+
     @property
     def dtype(self) -> DType:
         """The dtype of `values`."""

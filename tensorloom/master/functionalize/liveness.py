@@ -29,13 +29,23 @@ class Liveness:
 
     def __init__(self, graph: GraphIR) -> None:
         self._graph = graph
-        self._found: dict[Edge, Condition] | None = None
+        # Of outputs, and of nodes.
+        self._found: tuple[dict[Edge, Condition], dict[str, Condition]] | None = None
 
     def of(self, nodes: Iterable[Node]) -> list[Condition]:
         """The condition of each node's first output."""
-        if self._found is None:
-            self._found = self._find()
-        return [self._found.get((node.name, 0), ALWAYS) for node in nodes]
+        found = self._conditions()[0]
+        return [found.get((node.name, 0), ALWAYS) for node in nodes]
+
+    def of_outputs(self, edges: Iterable[Edge]) -> list[Condition]:
+        """The condition of each output."""
+        found = self._conditions()[0]
+        return [found.get(edge, ALWAYS) for edge in edges]
+
+    def of_nodes(self, nodes: Iterable[Node]) -> list[Condition]:
+        """The condition under which each node runs."""
+        found = self._conditions()[1]
+        return [found.get(node.name, ALWAYS) for node in nodes]
 
     def outlives(self, shared: Iterable[Node], starts: Iterable[Node]) -> bool:
         """Whether shared values are alive where all starts of loop variables are.
@@ -59,14 +69,16 @@ class Liveness:
         branches = {(e, o) for e, o in runs if nodes[e[0]].op != "LoopCond"}
         return [i for i, c in enumerate(conditions) if not branches <= c]
 
-    def _find(self) -> dict[Edge, Condition]:
-        if not any(node.op in SWITCHES for node in self._graph.nodes.values()):
-            return {}
-        return _conditions(self._graph)
+    def _conditions(self) -> tuple[dict[Edge, Condition], dict[str, Condition]]:
+        if self._found is None:
+            self._found = {}, {}
+            if any(node.op in SWITCHES for node in self._graph.nodes.values()):
+                self._found = _conditions(self._graph)
+        return self._found
 
 
-def _conditions(graph: GraphIR) -> dict[Edge, Condition]:
-    """The condition of each output; nodes are in topological order."""
+def _conditions(graph: GraphIR) -> tuple[dict[Edge, Condition], dict[str, Condition]]:
+    """The conditions of outputs and of nodes, which are in topological order."""
     conditions: dict[Edge, Condition] = {}
     of_nodes: dict[str, Condition] = {}
     for node in graph.nodes.values():
@@ -85,7 +97,7 @@ def _conditions(graph: GraphIR) -> dict[Edge, Condition]:
             if node.op in SWITCHES:
                 under = condition | {(_predicate(graph.nodes, node), index)}
             conditions[node.name, index] = under
-    return conditions
+    return conditions, of_nodes
 
 
 def _predicate(nodes: Mapping[str, Node], switch: Node) -> Edge:

@@ -83,12 +83,9 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     target = replace(target, changes_references=changes)
     # Before the other passes, because uses by dead variables prevent fusions; and after
     # them, because a body whose shapes were folded needs fewer of the loop's variables.
-    keeps_dead = target.allows("dead_loop_variables")
-    if keeps_dead:
-        graph = freeze_dead_loop_variables(graph, target)
+    graph = _without_dead_loop_variables(graph, target)
     graph = optimize_functions(graph, target, _run_passes)
-    if keeps_dead:
-        graph = freeze_dead_loop_variables(graph, target)
+    graph = _without_dead_loop_variables(graph, target)
     graph = _run_passes(graph, target)
     if not target.config.disable_rewrites:
         for name, run_pass in custom_passes.asked_for(target.config.custom_passes):
@@ -97,6 +94,14 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
             if verify.ENABLED:
                 verify.new_verifier(target.preserve).check(name, before, graph)
     return graph
+
+
+def _without_dead_loop_variables(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
+    if not target.allows("dead_loop_variables"):
+        return graph
+    kept = freeze_dead_loop_variables(graph, target)
+    verify.check_structure("dead_loop_variables", graph, kept, target.preserve)
+    return kept
 
 
 def _run_passes(graph: GraphIR, target: OptimizeTarget) -> GraphIR:

@@ -1,11 +1,13 @@
-"""Removes the outputs of branches that a step does not read.
+"""Removes the outputs of branches and loops that a step does not read.
 
 before: y, n = If(p, x, v; then: (x * 2, AssignAddVariableOp(v)));  _Retval(y)
 after:  y = If(p, x; then: x * 2);  _Retval(y)
 
 TensorFlow 1.15 builds the branches of `tf.cond` into the graph around them: what no
 fetch depends on is pruned there, side effects included. The client marks the nodes
-whose branches stand for such nodes (`READS_DECIDE`).
+whose branches stand for such nodes (`READS_DECIDE`). So it is with nodes that TensorFlow
+lowers to Switch and Merge (`LOWERED`), loops among them: of these the variables stay
+that the read ones, and the test, are made of.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from dataclasses import replace
 from typing import Final
 
 from tensorloom.framework.functions.called_functions import names_called
-from tensorloom.framework.functions.functional_op_types import IFS
+from tensorloom.framework.functions.functional_op_types import BRANCHES, IFS, LOOPS
 from tensorloom.framework.graph.graph_ir import (
+    LOWERED,
     READS_DECIDE,
     Edge,
     FunctionIR,
@@ -25,14 +28,38 @@ from tensorloom.framework.graph.graph_ir import (
 )
 from tensorloom.framework.types.attr_value import NameAttrList
 
-_BRANCHES: Final = ("then_branch", "else_branch")
 _ALL: Final = -1  # the bits of all results
 
 
 def has_prunable_branches(graph: GraphIR) -> bool:
-    """Whether a step may read only some outputs of an `If`, also in functions."""
+    """Whether a step may read only some outputs of a branch or a loop, also in functions."""
     bodies = [graph.nodes, *[f.nodes for f in graph.functions.values()]]
-    return any(READS_DECIDE in node.attrs for b in bodies for node in b.values())
+    return any(_has_mark(node) for b in bodies for node in b.values())
+
+
+def _has_mark(node: Node) -> bool:
+    return READS_DECIDE in node.attrs or bool(node.attrs.get(LOWERED))
+
+
+def _function_attrs(node: Node) -> tuple[str, ...]:
+    """The attrs that name what a functional node runs."""
+    if node.op in LOOPS:
+        return "cond", "body"
+    return ("then_branch", "else_branch") if node.op in IFS else ("branches",)
+
+
+def _called_by(node: Node) -> list[NameAttrList]:
+    """What a functional node runs: branches, or the test and the body of a loop."""
+    called: list[NameAttrList] = []
+    for key in _function_attrs(node):
+        value = node.attrs[key]
+        called += value if isinstance(value, list) else [value]
+    return called
+
+
+def _first_argument(node: Node) -> int:
+    """The first input that its functions get: not what chooses a branch."""
+    return int(node.op in BRANCHES)
 
 
 class BranchReads:
@@ -48,27 +75,29 @@ class BranchReads:
         self._needs: dict[str, list[int]] = {}
 
     def is_marked(self, node: Node) -> bool:
-        """Whether the node's branches are to compute only what is read of them."""
-        if READS_DECIDE not in node.attrs or node.op not in IFS:
+        """Whether the node's bodies are to compute only what is read of them."""
+        if node.op not in BRANCHES and node.op not in LOOPS or not _has_mark(node):
             return False
-        for key in _BRANCHES:
-            function = self._functions.get(node.attrs[key].name)
+        count = len(node.inputs) - _first_argument(node)
+        for called in _called_by(node):
+            function = self._functions.get(called.name)
+            is_test = node.op in LOOPS and called is node.attrs["cond"]
             if (
                 function is None
                 or function.problem is not None
-                or len(function.arg_names) != len(node.inputs) - 1
-                or len(function.returns) != len(node.output_types)
+                or len(function.arg_names) != count
+                or len(function.returns) != (1 if is_test else len(node.output_types))
             ):
                 return False  # who compiles it says what is wrong
         return True
 
     def needed_inputs(self, node: Node, read: int) -> Sequence[Edge]:
-        """The predicate, and the inputs that the read results need."""
-        wanted = self._wanted(node, read)
+        """What chooses a branch, and the inputs that the read results need."""
+        wanted, first = self._wanted(node, read), _first_argument(node)
         return [
             edge
             for i, edge in enumerate(node.inputs)
-            if i == 0 or wanted >> (i - 1) & 1
+            if i < first or wanted >> (i - first) & 1
         ]
 
     def without_unread(
@@ -84,6 +113,8 @@ class BranchReads:
         for node in nodes:
             mask = read.get(node.name)
             if mask is not None:
+                if node.op in LOOPS:
+                    mask = self._wanted(node, mask)
                 results = range(len(node.output_types))
                 places[node.name] = [i for i in results if mask >> i & 1]
         if not places:
@@ -123,15 +154,21 @@ class BranchReads:
     def _with_results(self, node: Node, kept: list[int]) -> Node:
         """A marked node that gives some of its results, and takes what they need."""
         wanted = self._wanted(node, sum(1 << i for i in kept))
-        arguments = [i for i in range(len(node.inputs) - 1) if wanted >> i & 1]
-        if len(kept) + len(arguments) + 1 == len(node.output_types) + len(node.inputs):
-            return node
+        first = _first_argument(node)
+        arguments = [i for i in range(len(node.inputs) - first) if wanted >> i & 1]
+        if len(kept) == len(node.output_types):
+            if len(arguments) == len(node.inputs) - first:
+                return node
         attrs = dict(node.attrs)
-        for key in _BRANCHES:
-            called = attrs[key]
-            made = self._part_of(self._functions[called.name], kept, arguments)
-            attrs[key] = NameAttrList(made, called.attrs)
+        for key in _function_attrs(node):
+            results = [0] if key == "cond" else kept
+            value = attrs[key]
+            if isinstance(value, list):
+                attrs[key] = [self._made_part(v, results, arguments) for v in value]
+            else:
+                attrs[key] = self._made_part(value, results, arguments)
         for key, chosen in (
+            ("T", kept),
             ("Tin", arguments),
             ("Tout", kept),
             ("output_shapes", kept),
@@ -140,17 +177,25 @@ class BranchReads:
                 attrs[key] = [attrs[key][i] for i in chosen]
         shapes = node.output_shapes
         return node.replace(
-            inputs=(node.inputs[0], *[node.inputs[1 + i] for i in arguments]),
+            inputs=(*node.inputs[:first], *[node.inputs[first + i] for i in arguments]),
             attrs=attrs,
             output_types=tuple(node.output_types[i] for i in kept),
             output_shapes=None if shapes is None else tuple(shapes[i] for i in kept),
         )
+
+    def _made_part(
+        self, called: NameAttrList, results: list[int], arguments: list[int]
+    ) -> NameAttrList:
+        function = self._functions[called.name]
+        return NameAttrList(self._part_of(function, results, arguments), called.attrs)
 
     def _part_of(
         self, function: FunctionIR, results: list[int], arguments: list[int]
     ) -> str:
         """The name of the function with some of its results and arguments."""
         name = f"{function.name}_for_{sum(1 << i for i in results):x}"
+        if len(arguments) < len(function.arg_names):
+            name += f"_of_{sum(1 << i for i in arguments):x}"
         if name not in self._made:
             shapes = function.arg_shapes
             part = replace(
@@ -181,17 +226,32 @@ class BranchReads:
     # --- what results need -----------------------------------------------------------
 
     def _wanted(self, node: Node, read: int) -> int:
-        """The arguments that some results of a marked node need, in either branch."""
+        """The arguments that some results of a marked node need, in any branch.
+
+        Of a loop, the variables: one needs what its next value is made of.
+        """
+        if node.op in LOOPS:
+            test, body = (self._needs_of(called.name) for called in _called_by(node))
+            wanted, before = read & ((1 << len(body)) - 1) | test[0], 0
+            while wanted != before:
+                before = wanted
+                for i, mask in enumerate(body):
+                    if wanted >> i & 1:
+                        wanted |= mask
+            return wanted
         wanted = 0
-        for key in _BRANCHES:
-            for i, mask in enumerate(self._needs_of(node.attrs[key].name)):
+        for called in _called_by(node):
+            for i, mask in enumerate(self._needs_of(called.name)):
                 if read >> i & 1:
                     wanted |= mask
         return wanted
 
     def _needs_of(self, name: str) -> list[int]:
         if name not in self._needs:
-            self._needs[name] = self._walk(self._functions[name])
+            function = self._functions[name]
+            # What calls itself needs all that it is given.
+            self._needs[name] = [_ALL] * len(function.returns)
+            self._needs[name] = self._walk(function)
         return self._needs[name]
 
     def _walk(self, function: FunctionIR) -> list[int]:
@@ -216,11 +276,12 @@ class BranchReads:
             waits |= _union(masks[name])
         if not self.is_marked(node):
             return [_union(given) | waits]
-        always = given[0] | waits
+        first = _first_argument(node)
+        always = _union(given[:first]) | waits
         masks_of_results = []
         for result in range(len(node.output_types)):
             wanted = self._wanted(node, 1 << result)
-            chosen = (m for i, m in enumerate(given[1:]) if wanted >> i & 1)
+            chosen = (m for i, m in enumerate(given[first:]) if wanted >> i & 1)
             masks_of_results.append(always | _union(chosen))
         return masks_of_results
 

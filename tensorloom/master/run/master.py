@@ -97,6 +97,13 @@ class _Session:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
+def _pruned(session: _Session, signature: StepSignature) -> GraphIR:
+    """The part of the session's graph that a step needs."""
+    pruned = prune(session.graph, signature, session.devices[0].name)
+    verify.check_pruned(session.graph, pruned, signature)
+    return pruned
+
+
 class Master:
     """Implements `MasterInterface` over the workers of a directory."""
 
@@ -208,8 +215,7 @@ class Master:
             with state.lock:
                 step = state.steps.get(signature)
                 if step is None:
-                    pruned = prune(state.graph, signature, state.devices[0].name)
-                    step = self._compiled(state, pruned, signature)
+                    step = self._compiled(state, _pruned(state, signature), signature)
                     state.steps[signature] = step
         return step
 
@@ -285,6 +291,7 @@ class Master:
     ) -> GraphIR:
         """The graph made functional, but for what spans tasks or is interdependent."""
         functional = functionalize(pruned)
+        verify.check_structure("functionalize", pruned, functional, target.preserve)
         if functional is not pruned and (
             interdependent_nodes(functional)
             or (target.portable and branches_on_references(pruned, functional))
@@ -304,7 +311,11 @@ class Master:
         optimized = optimize(functional, target)
         if len(session.workers) == 1 and not interdependent_nodes(optimized):
             return optimized
-        return lower_functional(optimized, session.placer)
+        lowered = lower_functional(optimized, session.placer)
+        verify.check_structure(
+            "lower_functional", optimized, lowered, target.preserve, own_names=False
+        )
+        return lowered
 
     def _partition(self, session: _Session, placed: GraphIR) -> dict[str, GraphIR]:
         """The parts by task; the graph itself where there is one task."""
@@ -328,7 +339,7 @@ class Master:
         """Begins a partial run; see `MasterInterface`."""
         state = self._find(session)
         with state.lock:
-            graph = prune(state.graph, signature, state.devices[0].name)
+            graph = _pruned(state, signature)
             run = PartialRun(graph, signature, self._prepare_part(state, signature))
             handle = (
                 f"{','.join(signature.feeds)}->{','.join(signature.fetches)}/"

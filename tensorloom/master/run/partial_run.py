@@ -16,6 +16,7 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.interfaces import PreparedStep, StepSignature
 from tensorloom.framework.types import dtypes
+from tensorloom.master.run.partial_units import atomic_units
 
 # (a part of the graph with `_Arg` and `_Retval` nodes, its signature) -> its step
 PreparePart = Callable[[GraphIR, StepSignature], PreparedStep]
@@ -39,6 +40,7 @@ class PartialRun:
         self._fetched: set[str] = set()
         self._done: set[str] = set()  # names of nodes that have run
         self._values: dict[Edge, Any] = {}  # what later parts need of them
+        self._units = atomic_units(graph)
 
     @property
     def is_complete(self) -> bool:
@@ -111,14 +113,28 @@ class PartialRun:
     def _ready(self) -> list[Node]:
         """The nodes that can run now and have not, in order."""
         available = set(self._done)
-        part = []
-        for node in self._graph.nodes.values():
-            if node.op in ("_Arg", "_Retval") or node.name in self._done:
-                continue
-            if available.issuperset(node.producers):
-                available.add(node.name)
-                part.append(node)
-        return part
+        found: set[str] = set()
+        grows = True
+        while grows:  # a unit may be ready only after a node that stands behind it
+            grows = False
+            for node in self._graph.nodes.values():
+                name = node.name
+                if node.op in ("_Arg", "_Retval") or name in available:
+                    continue
+                unit = self._units.get(name)
+                if available.issuperset(
+                    node.producers if unit is None else self._needs_of(unit)
+                ):
+                    new = (name,) if unit is None else unit
+                    available.update(new)
+                    found.update(new)
+                    grows = bool(self._units)
+        return [node for name, node in self._graph.nodes.items() if name in found]
+
+    def _needs_of(self, unit: Sequence[str]) -> set[str]:
+        """What must have run before a unit does."""
+        nodes = self._graph.nodes
+        return {name for n in unit for name in nodes[n].producers}.difference(unit)
 
     def _wanted(self, part: Sequence[Node], fetches: Sequence[str]) -> list[Edge]:
         """The outputs of the part that are fetched, or that later nodes take."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.registry import op_registry
 from tensorloom.framework.types import dtypes
-from tensorloom.master.optimize.node_facts import is_pure
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.rewriting import IDENTITIES
+from tensorloom.master.verify.flat_view import ONE_OF, PASSES_ON
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
@@ -25,7 +26,11 @@ _READS: Final = frozenset(
         *("VarIsInitializedOp", "IsVariableInitialized", "TensorArraySizeV3"),
     }
 )
-_ENDS: Final = frozenset({"_Arg", "_Retval", "Placeholder", "PlaceholderV2"})
+# Neither has what only chooses between values, or hands them on.
+_ENDS: Final = CONTROL_FLOW | {
+    *("_Arg", "_Retval", "Placeholder", "PlaceholderV2"),
+    *(PASSES_ON, ONE_OF),
+}
 
 
 @dataclass(slots=True, eq=False)

@@ -123,7 +123,7 @@ class _Comparison:
     def problems(self, preserve: Collection[str]) -> Iterator[str]:
         """The broken rules."""
         yield from self._kept(preserve)
-        needed = self._needed(preserve)
+        needed = _needed(self.before.nodes, preserve)
         replaced = {}
         for name, states in self.before.effects.items():
             if name in self.after.effects or name not in needed:
@@ -133,7 +133,7 @@ class _Comparison:
                 yield f"effects: node '{name}' ({self._op(name)}) is gone"
                 return
             replaced[name] = new
-        yield from self._orders(replaced)
+        yield from self._orders(replaced, _needed(self.after.nodes, preserve))
         yield from self._references()
         yield from self._types()
 
@@ -150,16 +150,6 @@ class _Comparison:
             if node.op == "_Retval" and name not in self.after.nodes:
                 yield f"fetches: result '{name}' is gone"
 
-    def _needed(self, preserve: Collection[str]) -> set[str]:
-        """The nodes that the results, and what must stay, stand on."""
-        nodes = self.before.nodes
-        found = {name for name in preserve if name in nodes}
-        found.update(n.name for n in nodes.values() if n.op == "_Retval")
-        for name in reversed(nodes):
-            if name in found:
-                found.update(nodes[name].producers)
-        return found
-
     def _in_place_of(self, name: str, states: frozenset[Edge]) -> str | None:
         """A new effect on all that an old one worked on."""
         if not states:
@@ -175,12 +165,16 @@ class _Comparison:
 
     # --- order -------------------------------------------------------------------
 
-    def _orders(self, replaced: dict[str, str]) -> Iterator[str]:
-        """What was ordered is: two effects, or an effect and a read."""
+    def _orders(self, replaced: dict[str, str], needed: set[str]) -> Iterator[str]:
+        """What was ordered is: two effects, or an effect and a read.
+
+        Args:
+          needed: after the pass. A read that is not will be removed.
+        """
         before, after, bits = self.before, self.after, self.bits
         present = 0
         for name in (*before.effects, *before.reads):
-            if name in after.effects or name in after.reads:
+            if name in after.effects or (name in after.reads and name in needed):
                 present |= bits.bit(name)
         moved = {bits.bit(old): bits.bit(new) for old, new in replaced.items()}
         for name in dict.fromkeys((*before.effects, *before.reads)):
@@ -271,7 +265,7 @@ class _Comparison:
                 continue
             problem = None
             if old is not None and not self._changed_form(name):
-                problem = _different_inputs(old, new, before, after)
+                problem = different_inputs(old, new, before, after)
                 problem = problem or _different_outputs(old, new)
             if problem is None and (old is None or _misfit(old, before) is None):
                 problem = _misfit(new, after)
@@ -279,9 +273,20 @@ class _Comparison:
                 yield f"types: node '{name}' ({new.op}) {problem}"
 
 
-def _different_inputs(
+def _needed(nodes: Mapping[str, Node], preserve: Collection[str]) -> set[str]:
+    """The nodes that the results, and what must stay, stand on."""
+    found = {name for name in preserve if name in nodes}
+    found.update(n.name for n in nodes.values() if n.op == "_Retval")
+    for name in reversed([*nodes]):
+        if name in found:
+            found.update(nodes[name].producers)
+    return found
+
+
+def different_inputs(
     old: Node, new: Node, before: Mapping[str, Node], after: Mapping[str, Node]
 ) -> str | None:
+    """What a node takes that is of another dtype or shape than it was."""
     if len(old.inputs) != len(new.inputs):
         return None
     pairs = zip(old.inputs, new.inputs, strict=True)

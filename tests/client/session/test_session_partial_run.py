@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -167,3 +169,47 @@ def test_an_update_whose_result_is_used_later_runs_once() -> None:
         assert sess.partial_run(handle, update, {x: 1.0}) == 5.0
         assert sess.partial_run(handle, less, {z: 0.5}) == 4.5
         assert sess.run(v) == 4.5
+
+
+def _chosen(x: tf.Tensor) -> tf.Tensor:
+    return tf.cond(x > 0.0, lambda: x * 2.0, lambda: x - 1.0)
+
+
+def _looped(x: tf.Tensor) -> tf.Tensor:
+    return tf.while_loop(lambda i, h: i < 3, lambda i, h: (i + 1, h * x), [0, x])[1]
+
+
+def _differentiated(x: tf.Tensor) -> tf.Tensor:
+    return tf.gradients(_looped(x), x)[0]
+
+
+def _unstructured(x: tf.Tensor) -> tf.Tensor:
+    """A value of one branch goes past the end of the first cond into another one."""
+    no, yes = tf.raw_ops.Switch(data=x, pred=x > 0.0)
+    ended = tf.raw_ops.Merge(inputs=[no, yes * 3.0])[0]
+    other = tf.raw_ops.Switch(data=ended + 1.0, pred=x > 0.0)
+    return tf.raw_ops.Merge(inputs=[other[0] - no, other[1] + yes])[0]
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [(_chosen, 4.0), (_looped, 16.0), (_differentiated, 32.0), (_unstructured, 9.0)],
+)
+def test_control_flow_is_not_cut(make: Any, expected: float) -> None:
+    x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    first = make(x)
+    second = make(first * 0.0 + y) + first
+    with tf.Session() as sess:
+        handle = sess.partial_run_setup([first, second], [x, y])
+        assert sess.partial_run(handle, first, {x: 2.0}) == expected
+        assert sess.partial_run(handle, second, {y: 2.0}) == 2 * expected
+
+
+def test_a_cond_waits_for_what_both_branches_take() -> None:
+    p, x, y = (tf.placeholder(t, []) for t in (tf.bool, tf.float32, tf.float32))
+    chosen = tf.cond(p, lambda: x, lambda: y * 2.0)
+    other = tf.cond(p, lambda: x + 1.0, lambda: x - 1.0)
+    with tf.Session() as sess:
+        handle = sess.partial_run_setup([other, chosen], [p, x, y])
+        assert sess.partial_run(handle, other, {p: False, x: 4.0}) == 3.0
+        assert sess.partial_run(handle, chosen, {y: 5.0}) == 10.0
