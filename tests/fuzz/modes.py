@@ -69,5 +69,6 @@ ALL_PASSES = Mode("all passes")
 NO_PASSES = Mode("no passes", UNOPTIMIZED)
 DEVICES = Mode("two devices", TWO_DEVICES)
 INTERPRETED = Mode("node by node", around=plain_pieces)
+INTERPRETED_DEVICES = Mode("node by node on two devices", TWO_DEVICES, plain_pieces)
 ALONE = [_alone(name) for name in PASSES]
-MODES = [ALL_PASSES, NO_PASSES, DEVICES, INTERPRETED, *ALONE]
+MODES = [ALL_PASSES, NO_PASSES, DEVICES, INTERPRETED, INTERPRETED_DEVICES, *ALONE]

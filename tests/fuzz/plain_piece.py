@@ -20,6 +20,7 @@ from tensorloom.framework.graph.node_shapes import with_shapes
 from tensorloom.framework.registry import op_kernel, op_registry
 from tensorloom.framework.registry.op_kernel import OpKernelConstruction
 from tensorloom.framework.runtime.rendezvous_key import key_of
+from tensorloom.framework.runtime.resource import is_torch_type
 from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.worker.compile import kernel_choice
 from tensorloom.worker.compile.emit_control_flow import needed_nodes
@@ -156,7 +157,10 @@ class PlainPiece:
         op_def = op_registry.find(node.op)
         assert op_def is not None, node.op
         found, host = op_kernel.find_kernels(node.op, node.attrs, "CPU")
-        kernel = found or host
+        # Strings, and what else torch does not know, stay in host memory.
+        types = [_type_of(value, node, i) for i, value in enumerate(inputs)]
+        is_known = all(map(is_torch_type, (*types, *node.output_types)))
+        kernel = (found or host) if is_known else (host or found)
         assert kernel is not None, node.op
         compute = self._made(node, kernel, op_def.is_stateful, shapes, inputs, prefix)
         wants = kernel_choice.input_memory(op_def, kernel, node, len(inputs))

@@ -142,14 +142,16 @@ class BranchReads:
         return library
 
     def _renumbered(self, node: Node, places: Mapping[str, list[int]]) -> Node:
+        kept = places.get(node.name)
+        if kept is not None:
+            node = self._with_results(node, kept)
         if any(name in places for name, _ in node.inputs):
             inputs = tuple(
                 (name, places[name].index(i) if name in places else i)
                 for name, i in node.inputs
             )
             node = node.replace(inputs=inputs)
-        kept = places.get(node.name)
-        return node if kept is None else self._with_results(node, kept)
+        return node
 
     def _with_results(self, node: Node, kept: list[int]) -> Node:
         """A marked node that gives some of its results, and takes what they need."""

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from tensorloom.framework.functions.classic_op_types import (
     ENTERS,
     EXITS,
@@ -32,6 +34,8 @@ _HANDS_ON: Final = frozenset(
 # As deep as values of branches and loops are looked into.
 _DEEPEST: Final = 100
 
+_LARGEST_CONSTANT: Final = 64  # bytes
+
 #: The number of a name; None: there is no telling.
 Source = int | None
 
@@ -51,6 +55,8 @@ class SourceNames:
         kind, *parts = [*self._numbers][number]
         if kind == "edge":
             return f"'{parts[0]}:{parts[1]}'"
+        if kind == "constant":
+            return f"the constant {parts[1]}"
         if kind == "variable":
             return f"a variable of a loop that begins as {self.told(parts[0])}"
         return f"one of {' and '.join(map(self.told, parts[1]))}"
@@ -74,7 +80,9 @@ class Sources:
             if n.op == ONE_OF and n.inputs[0] in view.variables
         }
         self._names = names
-        self._liveness = Liveness(ordered)
+        self._liveness = Liveness(
+            ordered.with_nodes(map(_as_alive, ordered.nodes.values()))
+        )
         self._known: dict[Edge, Source] = {}
 
     def of(self, edge: Edge, depth: int = 0) -> Source:
@@ -98,6 +106,8 @@ class Sources:
                 begin = self.of(first, depth + 1)
                 return None if begin is None else self._names.number("variable", begin)
             node = self._nodes.get(edge[0])
+            if node is not None and node.op == "Const":
+                return self._constant(node)
             if node is None or not node.inputs:
                 break
             if node.op == ONE_OF:
@@ -108,7 +118,15 @@ class Sources:
             if node.op not in _HANDS_ON:
                 break
             edge = node.inputs[0]
-        return self._names.number("edge", *edge)
+        # What both branches of a cond took from outside of it is there once in each.
+        return self._names.number("edge", edge[0].rstrip("'"), edge[1])
+
+    def _constant(self, node: Node) -> Source:
+        """A small constant is called by its value: it may be made anew."""
+        value = np.asarray(node.attrs["value"])
+        if value.nbytes > _LARGEST_CONSTANT:
+            return self._names.number("edge", node.name, 0)
+        return self._names.number("constant", value.dtype.str, repr(value))
 
     def _one_of(self, chooser: Edge, values: Iterable[Edge], depth: int) -> Source:
         parts = tuple(self.of(value, depth + 1) for value in values)
@@ -180,6 +198,11 @@ class Sources:
                 return False
             edge = node.inputs[0]
         return False
+
+
+def _as_alive(node: Node) -> Node:
+    """A node for its conditions: a ControlTrigger runs after what is dead, too."""
+    return node.replace(control_inputs=()) if node.op == "ControlTrigger" else node
 
 
 def classic_variables(nodes: Mapping[str, Node]) -> dict[Edge, tuple[Edge, Edge]]:

@@ -28,7 +28,7 @@ _READS: Final = frozenset(
 )
 # Neither has what only chooses between values, or hands them on.
 _ENDS: Final = CONTROL_FLOW | {
-    *("_Arg", "_Retval", "Placeholder", "PlaceholderV2"),
+    *("_Arg", "_Retval", "Placeholder", "PlaceholderV2", "ControlTrigger"),
     *(PASSES_ON, ONE_OF),
 }
 

@@ -102,8 +102,9 @@ def _edge_of(name: str) -> Edge:
 def _problems(
     before: GraphIR, after: GraphIR, preserve: Collection[str], own_names: bool
 ) -> Iterator[str]:
-    yield from _signatures(after)
-    yield from _inputs(after)
+    for rule in (_signatures, _inputs):
+        known_before = set(rule(before))
+        yield from (p for p in rule(after) if p not in known_before)
     names = SourceNames()
     old, new = _Side(before, own_names, names), _Side(after, own_names, names)
     for name in old.roots(preserve):

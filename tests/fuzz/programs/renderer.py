@@ -169,8 +169,10 @@ class Renderer:
             self.fetchable.append(name)
 
     def to_keep(self, value: Value) -> str:
-        """The value as a queue or a resource variable gets it."""
-        if value.views & self.shared:
+        """The value as what is on a device of its own gets it, and keeps it."""
+        if value.views & self.shared or any(
+            self._is_written_reference(view) for view in value.views
+        ):
             return f"({KINDS[value.kind].own[0].format(a=value.name)})"
         return value.name
 
@@ -213,6 +215,10 @@ class Renderer:
     def kind_of(self, state: State) -> Kind:
         """What a variable holds."""
         return KINDS[state.kind]
+
+    def _is_written_reference(self, name: str) -> bool:
+        state = self.states[name]
+        return not state.is_resource and state.last is not None
 
     def reads(self, value: Value, name: str, but: State | None = None) -> None:
         """Notes that the op reads what the value shows."""
@@ -260,7 +266,7 @@ class Renderer:
         """
         shown = {view for u in used if isinstance(u, Value) for view in u.views}
         shown |= {u.name for u in used if isinstance(u, State)}
-        here = [name for name in shown if self.states[name].last is not None]
+        here = [name for name in sorted(shown) if self._is_written_reference(name)]
         device = int(here[0][1:]) % 2 if here else number // 7 % 2
         with (
             self.indented(f"with tf.device(D[{device}]):"),

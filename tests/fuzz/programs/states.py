@@ -160,15 +160,13 @@ def insert(r: Renderer, n: Statement) -> None:
     table = _table(r)
     keys, values = r.pick(INTS, n[2]), r.pick(MATRIX, n[3])
     name = r.new("e")
-    with (
-        r.scope(r.controls(n[4], *table.before), n[5], keys, values),
-        r.indented("with tf.device(D[0]):"),
-    ):
-        r.write(
-            f"{name} = tf.raw_ops.LookupTableInsertV2(table_handle=h, "
-            f"keys=tf.cast({keys.name}, tf.int64) + tf.zeros([2, 3], tf.int64), "
-            f"values={r.to_keep(values)})"
-        )
+    with r.scope(r.controls(n[4], *table.before), n[5], keys, values):
+        r.write(f"keys = tf.cast({keys.name}, tf.int64) + tf.zeros([2, 3], tf.int64)")
+        with r.indented("with tf.device(D[0]):"):
+            r.write(
+                f"{name} = tf.raw_ops.LookupTableInsertV2(table_handle=h, "
+                f"keys=keys, values={r.to_keep(values)})"
+            )
     r.reads(keys, name)
     r.reads(values, name)
     r.changed(table, name)
@@ -179,14 +177,13 @@ def find(r: Renderer, n: Statement) -> None:
     table = _table(r)
     keys = r.pick(INTS, n[2])
     name = r.new()
-    with (
-        r.scope(r.controls(n[4], table.last), n[5], keys),
-        r.indented("with tf.device(D[0]):"),
-    ):
-        r.write(
-            f"{name} = tf.raw_ops.LookupTableFindV2(table_handle=h, "
-            f"keys=tf.cast({keys.name}, tf.int64), default_value=.5)"
-        )
+    with r.scope(r.controls(n[4], table.last), n[5], keys):
+        r.write(f"keys = tf.cast({keys.name}, tf.int64)")
+        with r.indented("with tf.device(D[0]):"):
+            r.write(
+                f"{name} = tf.raw_ops.LookupTableFindV2(table_handle=h, "
+                "keys=keys, default_value=.5)"
+            )
         r.write(f"{name} = tf.reshape({name}, [2, 3])")
     table.reads.append(name)
     r.add(name, MATRIX, [keys])

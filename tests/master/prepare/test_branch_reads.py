@@ -5,17 +5,16 @@ from __future__ import annotations
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework.graph.graph_ir import READS_DECIDE, GraphIR
+from tensorloom.framework.graph.graph_ir import LOWERED, READS_DECIDE, GraphIR
 from tensorloom.framework.interfaces import StepSignature
 from tensorloom.master.prepare import prune
 
 
 def _pruned(fetch: tf.Tensor, marked: bool = True) -> GraphIR:
     graph = fetch.graph.to_ir()
+    marks = () if marked else (READS_DECIDE, LOWERED)
     nodes = [
-        node.replace(
-            attrs={k: v for k, v in node.attrs.items() if marked or k != READS_DECIDE}
-        )
+        node.replace(attrs={k: v for k, v in node.attrs.items() if k not in marks})
         for node in graph.nodes.values()
     ]
     return prune.prune(
