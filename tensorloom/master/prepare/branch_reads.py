@@ -5,9 +5,9 @@ after:  y = If(p, x; then: x * 2);  _Retval(y)
 
 TensorFlow 1.15 builds the branches of `tf.cond` into the graph around them: what no
 fetch depends on is pruned there, side effects included. The client marks the nodes
-whose branches stand for such nodes (`READS_DECIDE`). So it is with nodes that TensorFlow
-lowers to Switch and Merge (`LOWERED`), loops among them: of these the variables stay
-that the read ones, and the test, are made of.
+whose branches stand for such nodes (`READS_DECIDE`). So it is with nodes that it lowers
+to Switch and Merge (`LOWERED`), loops among them: of these the variables stay that the
+read ones, and the test, are made of.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class BranchReads:
 
     def is_marked(self, node: Node) -> bool:
         """Whether the node's bodies are to compute only what is read of them."""
-        if node.op not in BRANCHES and node.op not in LOOPS or not _has_mark(node):
+        if node.op not in BRANCHES | LOOPS or not _has_mark(node):
             return False
         count = len(node.inputs) - _first_argument(node)
         for called in _called_by(node):
@@ -158,9 +158,9 @@ class BranchReads:
         wanted = self._wanted(node, sum(1 << i for i in kept))
         first = _first_argument(node)
         arguments = [i for i in range(len(node.inputs) - first) if wanted >> i & 1]
-        if len(kept) == len(node.output_types):
-            if len(arguments) == len(node.inputs) - first:
-                return node
+        count = len(node.output_types) + len(node.inputs) - first
+        if len(kept) + len(arguments) == count:
+            return node
         attrs = dict(node.attrs)
         for key in _function_attrs(node):
             results = [0] if key == "cond" else kept

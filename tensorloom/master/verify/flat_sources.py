@@ -77,7 +77,7 @@ class Sources:
         self._results = {
             (n.name, 0): n.inputs[0]
             for n in view.nodes.values()
-            if n.op == ONE_OF and n.inputs[0] in view.variables
+            if n.op == ONE_OF and n.name not in view.choosers
         }
         self._names = names
         self._liveness = Liveness(

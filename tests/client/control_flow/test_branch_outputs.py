@@ -247,3 +247,44 @@ def test_the_gradient_reads_what_a_branch_wrote() -> None:
     x = tf.placeholder_with_default(3.0, [])
     y = tf.cond(x > 0.0, lambda: tf.assign_add(v, 2.0) * x, lambda: x)
     assert run_initialized(tf.gradients(y, x)[0]) == 3.0
+
+
+@pytest.mark.parametrize("functional", [False, True])
+@pytest.mark.parametrize("in_loop", [False, True])
+def test_updates_run_for_the_results_that_wait_for_them(
+    functional: bool, in_loop: bool
+) -> None:
+    if functional:
+        tf.enable_control_flow_v2()
+    x = tf.placeholder_with_default(2.0, [])
+    u, v, w = (
+        tf.get_variable(name, initializer=0.0, use_resource=True) for name in "uvw"
+    )
+
+    def update(first: tf.Tensor, second: tf.Tensor) -> Any:
+        u.assign_add(1.0)
+        with tf.control_dependencies([v.assign_add(1.0).op]):
+            first = first + v.read_value()
+        with tf.control_dependencies([w.assign_add(1.0).op]):
+            second = second + 1.0
+        return first, second
+
+    if in_loop:
+        count, first, second = tf.while_loop(
+            lambda i, *_: i < 2, lambda i, a, b: (i + 1, *update(a, b)), [0, x, x]
+        )
+    else:
+        first, second = tf.cond(x > 0.0, lambda: update(x, x), lambda: (x, x))
+        count = tf.shape(first)
+    times = 2.0 if in_loop else 1.0
+    with tf.Session() as sess:
+        for fetch, expected in (
+            (first, [0.0, times, 0.0]),
+            (second, [0.0, 0.0, times]),
+            (second.op, [0.0, 0.0, times]),
+            ([first, second], [0.0, times, times]),
+            (count if in_loop else [], [0.0, 0.0, 0.0]),
+        ):
+            sess.run(tf.global_variables_initializer())
+            sess.run(fetch)
+            assert sess.run([u, v, w]) == expected

@@ -204,3 +204,11 @@ def test_long_chains_do_not_recurse() -> None:
     (gradient,) = tf.gradients(y, x)
     assert len(tf.get_default_graph().get_operations()) < 2 * 3000 + 10
     assert gradient.dtype == tf.float32
+
+
+def test_control_dependencies_take_sparse_gradients() -> None:
+    v = tf.get_variable("v", initializer=[[1.0, 2.0]] * 2)
+    slices = tf.gradients(tf.gather(v, [0]), v)[0]
+    with tf.control_dependencies([slices]):
+        after = tf.no_op()
+    assert after.control_inputs == [slices.op]
