@@ -32,7 +32,7 @@ _ALL: Final = -1  # the bits of all results
 
 
 def has_prunable_branches(graph: GraphIR) -> bool:
-    """Whether a step may read only some outputs of a branch or a loop, also in functions."""
+    """Whether a step may read a part of a branch or a loop, also in functions."""
     bodies = [graph.nodes, *[f.nodes for f in graph.functions.values()]]
     return any(_has_mark(node) for b in bodies for node in b.values())
 
