@@ -245,11 +245,13 @@ def mapped(r: Renderer, n: Statement) -> None:
     a = r.pick(MATRIX, n[2], owned=True)
     name = r.new("m")
     inner = ("tf.tanh(row) + 0.", "row * 2. - row", "tf.identity(row) * .5")[n[3] % 3]
+    # TensorFlow's TensorArrays are where the value is that is written first.
+    rows = f"tf.identity({a.name})"
     text = (
-        f"tf.map_fn(lambda row: {inner}, {a.name})",
-        f"tf.scan(lambda sum, row: sum * .5 + {inner}, {a.name})",
-        f"tf.stack([tf.foldl(lambda sum, row: sum - {inner}, {a.name})] * 2)",
-        f"tf.foldr(lambda sum, row: sum + {inner}, {a.name}, tf.zeros([3])) + y",
+        f"tf.map_fn(lambda row: {inner}, {rows})",
+        f"tf.scan(lambda sum, row: sum * .5 + {inner}, {rows})",
+        f"tf.stack([tf.foldl(lambda sum, row: sum - {inner}, {rows})] * 2)",
+        f"tf.foldr(lambda sum, row: sum + {inner}, {rows}, tf.zeros([3])) + y",
     )[n[1] % 4]
     with r.scope(r.controls(n[4]), n[5]):
         r.write(f"{name} = tf.reshape({text}, [2, 3])")

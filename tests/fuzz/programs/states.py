@@ -109,7 +109,8 @@ def enqueue(r: Renderer, n: Statement) -> None:
         if many:
             first, second = f"tf.stack([{first}] * 2)", f"tf.stack([{second}] * 2)"
         how = "enqueue_many" if many else "enqueue"
-        r.write(f"{name} = q.{how}([{first}, {second}])")
+        with r.indented("with tf.device(D[0]):"):
+            r.write(f"{name} = q.{how}([{first}, {second}])")
     r.reads(a, name)
     r.reads(b, name)
     r.changed(queue, name)
@@ -124,7 +125,8 @@ def dequeue(r: Renderer, n: Statement) -> None:
     name = r.new("d")
     many = r.queued >= 2 and n[1] % 3 == 0
     with r.scope(r.controls(n[4], *queue.before), n[5]):
-        r.write(f"{name}, {name}_i = q.dequeue{'_many(2)' if many else '()'}")
+        with r.indented("with tf.device(D[0]):"):
+            r.write(f"{name}, {name}_i = q.dequeue{'_many(2)' if many else '()'}")
         if many:
             r.write(f"{name}, {name}_i = {name}[0] + {name}[1], {name}_i[1]")
     r.changed(queue, name, is_value=True)
