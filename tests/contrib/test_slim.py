@@ -24,6 +24,12 @@ def test_a_network_with_argument_scopes_trains() -> None:
             net = slim.max_pool2d(net, [2, 2])
             logits = slim.fully_connected(slim.flatten(net), 2, activation_fn=None)
         assert slim.get_model_variables() == slim.get_variables()
+        assert [v.op.name for v in slim.get_variables("conv")] == [
+            "conv/conv_1/weights",
+            "conv/conv_1/biases",
+            "conv/conv_2/weights",
+            "conv/conv_2/biases",
+        ]
         loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
         step = tf.train.AdamOptimizer(0.03).minimize(loss)
         session.run(tf.global_variables_initializer())
@@ -32,9 +38,3 @@ def test_a_network_with_argument_scopes_trains() -> None:
             session.run(step)
         assert session.run(loss) < 0.8 * before
         assert len(tf.losses.get_regularization_losses()) == 3
-        assert [v.op.name for v in slim.get_variables("conv")] == [
-            "conv/conv_1/weights",
-            "conv/conv_1/biases",
-            "conv/conv_2/weights",
-            "conv/conv_2/biases",
-        ]
