@@ -72,7 +72,7 @@ def make_factory(make_variant: Callable[[], Tensor], variant: Tensor) -> NameAtt
       ValueError: the dataset uses a variable, a table or another state.
     """
     outer = get_default_graph()
-    graph = _ByValueGraph(f"_make_dataset_{uid()}", _dataset_ops(variant))
+    graph = _ByValueGraph(f"_make_dataset_{uid()}", dataset_ops(variant))
     with graph.as_default():
         try:
             graph.outputs = [graph.capture(make_variant())]
@@ -91,7 +91,7 @@ def make_factory(make_variant: Callable[[], Tensor], variant: Tensor) -> NameAtt
     return NameAttrList(function.name)
 
 
-def _dataset_ops(variant: Tensor) -> set[Operation]:
+def dataset_ops(variant: Tensor) -> set[Operation]:
     """The operations of a dataset and of its inputs."""
     found: set[Operation] = set()
     pending = [variant._op]

@@ -32,12 +32,13 @@ def _file_dataset(
 ) -> tuple[Tensor, list[Dataset]]:
     """The variant tensor of a dataset of files, read one after the other or mixed."""
     names = _names_dataset(filenames)
+    inputs = [names] if isinstance(filenames, Dataset) else []
 
     def records(name: Any) -> Dataset:
         return DatasetV1Adapter(make(name), _STRING)
 
     if num_parallel_reads is None:
-        return names.flat_map(records)._variant_tensor, [names]
+        return names.flat_map(records)._variant_tensor, inputs
     from tensorloom.data.experimental_nesting import interleaved_in_parallel
 
     made = interleaved_in_parallel(
@@ -49,7 +50,7 @@ def _file_dataset(
         buffer_output_elements=None,
         prefetch_input_elements=None,
     )
-    return made._variant_tensor, [names]
+    return made._variant_tensor, inputs
 
 
 def _names_dataset(filenames: Any) -> Dataset:

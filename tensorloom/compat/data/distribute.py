@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import nest, specs
-from tensorloom.data.dataset import Dataset
+from tensorloom.data.dataset import Dataset, DatasetV1Adapter
+from tensorloom.data.one_shot import dataset_ops
 from tensorloom.data.transformations import make
-from tensorloom.framework.graph.graph import colocate_with, device
+from tensorloom.framework.graph.graph import colocate_with, device, get_default_graph
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types.tensor_shape import TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.operation import Operation
+    from tensorloom.framework.graph.tensor import Tensor
 
 
 def auto_shard_dataset(input_dataset: Dataset, num_workers: Any, index: Any) -> Dataset:
@@ -72,6 +77,44 @@ def replicate(dataset: Dataset, devices: Sequence[str]) -> dict[str, Dataset]:
     if not isinstance(dataset, Dataset):
         raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
     with colocate_with(dataset._variant_tensor):
-        graph_def = dataset._apply_options()._as_serialized_graph()
+        variant = dataset._apply_options()._variant_tensor
     spec = dataset.element_spec
-    return {name: remote_dataset(graph_def, name, spec) for name in devices}
+    return {
+        name: DatasetV1Adapter(_Copy(name, variant).of(variant), spec)
+        for name in devices
+    }
+
+
+class _Copy:
+    """The nodes of a dataset once more, on a device.
+
+    What is no dataset and no constant is not copied: it is sent to the device.
+    """
+
+    def __init__(self, device_name: str, variant: Tensor) -> None:
+        self._device = device_name
+        self._datasets = dataset_ops(variant)
+        self._copies: dict[Operation, Operation] = {}
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """The copy of a tensor, or the tensor itself."""
+        op = tensor._op
+        if op not in self._datasets and op._type != "Const":
+            return tensor
+        if op not in self._copies:
+            self._copies[op] = self._made(op)
+        return self._copies[op]._outputs[tensor._value_index]
+
+    def _made(self, op: Operation) -> Operation:
+        inputs = [self.of(each) for each in op._inputs]
+        graph = get_default_graph()
+        types = [each._dtype for each in op._outputs]
+        # Where the first ones are, these need not be.
+        attrs = {name: attr for name, attr in op._attrs.items() if name != "_class"}
+        with device(None), device(self._device):
+            copy = graph.add_operation(
+                op._op_def, inputs, attrs, graph.unique_name(op._name), types
+            )
+        for mine, theirs in zip(copy._outputs, op._outputs, strict=True):
+            mine._shape = theirs._shape
+        return copy

@@ -274,3 +274,23 @@ def test_variables_are_of_resources() -> None:
     assert isinstance(made, variables.Variable)
     assert isinstance(tf.get_variable("v", []), variables.Variable)
     assert variables.VariableV1 is tf.Variable
+
+
+def test_copies_on_devices() -> None:
+    offset = tf.placeholder_with_default(np.int64(10), [])
+    dataset = _numbers(3).map(lambda x: x + offset).batch(2)
+    made = distribute.replicate(dataset, ["/cpu:1", "/cpu:2"])
+    assert sorted(made) == ["/cpu:1", "/cpu:2"]
+    assert {d._variant_tensor.op.type for d in made.values()} == {"ModelDataset"}
+    config = tf.ConfigProto(device_count={"CPU": 3})
+    for name, copy in made.items():
+        assert copy._variant_tensor.device.endswith(name.upper().replace("/", ""))
+        with tf.device(name):
+            iterator = tf.data.make_initializable_iterator(copy)
+            following = iterator.get_next()
+        with tf.Session(config=config) as session:
+            session.run(iterator.initializer)
+            assert session.run(following).tolist() == [10, 11]
+            assert session.run(following).tolist() == [12]
+    with pytest.raises(TypeError, match="`dataset` must be"):
+        distribute.replicate([1, 2], ["/cpu:0"])
