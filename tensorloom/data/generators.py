@@ -76,7 +76,10 @@ def from_generator(
     convert = _Conversion(output_types, shapes)
 
     def begin(dummy: Any) -> Any:
-        return script_ops.numpy_function(passes.begin, arguments, dtypes.int64)
+        number = script_ops.numpy_function(passes.begin, arguments, dtypes.int64)
+        # Each element is asked for with it: a scalar stays in host memory.
+        number.set_shape(())
+        return number
 
     def step(number: Any) -> Any:
         def next_values(number: Any) -> Any:
@@ -100,12 +103,15 @@ class _Conversion:
 
     def __init__(self, output_types: Any, output_shapes: Any) -> None:
         self._structure = output_types
+        self._is_single = not nest.is_nested(output_types)
         self.types = [dtypes.as_dtype(t) for t in nest.flatten(output_types)]
         self.shapes = nest.flatten(output_shapes)
         self._numpy_types = [np.dtype(t.as_numpy_dtype) for t in self.types]
         self._dims = [shape.dims_tuple for shape in self.shapes]
 
     def __call__(self, value: Any) -> list[Any]:
+        if self._is_single:
+            return [self._array(value, 0)]
         try:
             flat = nest.flatten_up_to(self._structure, value)
         except (TypeError, ValueError) as error:

@@ -119,6 +119,8 @@ class _Builder:
         return self.tensors.setdefault(element, len(self.tensors))
 
     def _graph_element(self, fetch: Any) -> Any:
+        if isinstance(fetch, (Tensor, Operation)) and fetch.graph is self.graph:
+            return fetch
         try:
             with self.graph.as_default():
                 return self.graph.as_graph_element(fetch)

@@ -82,8 +82,10 @@ def _call(token: str, arguments: list[Any]) -> list[Any]:
 
 
 def _result(value: Any, dtype: DType, index: int, token: str) -> Any:
-    array = _to_array(value)
     wanted = dtype.as_numpy_dtype
+    if isinstance(value, np.generic) and type(value) is wanted:  # nobody changes it
+        return value
+    array = _to_array(value)
     if array.dtype != np.dtype(wanted):
         raise errors.InvalidArgumentError(
             None,

@@ -12,7 +12,11 @@ from tensorloom.framework.runtime.resource import Resource
 from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.framework.types.variant_codec import VariantCodec, register_variant
 from tensorloom.framework.types.varint import decode_varint, encode_varint
-from tensorloom.kernels.host.data.pipeline.environment import Cancellation, Environment
+from tensorloom.kernels.host.data.pipeline.environment import (
+    Cancellation,
+    Environment,
+    without_gradients,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import OpKernelContext
@@ -110,8 +114,9 @@ class IteratorResource(Resource):
                 )
             running.env.context = context
             running.position += 1
-            for element in running.iterator:
-                return element
+            with without_gradients():
+                for element in running.iterator:
+                    return element
         raise errors.OutOfRangeError(None, None, "End of sequence")
 
     def save(self) -> IteratorState:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from tensorloom.framework.types.dtypes import DType
 
-_LISTS = {dtypes.float32: "float_list", dtypes.int64: "int64_list"}
+#: The name of a Feature's list by dtype; the others' is `bytes_list`.
+LISTS = {dtypes.float32: "float_list", dtypes.int64: "int64_list"}
 _KINDS = {"float_list": "float", "int64_list": "int64", "bytes_list": "string"}
 
 # What errors add to `Where.place` for values of another dtype.
@@ -224,7 +225,7 @@ def message_column(
     Raises:
       InvalidArgumentError: there is such a row.
     """
-    wanted = _LISTS.get(dtype, "bytes_list")
+    wanted = LISTS.get(dtype, "bytes_list")
     rows: list[Any] = []
     present = np.zeros(len(features), bool)
     for i, feature in enumerate(features):
@@ -308,7 +309,7 @@ def dense_output(
     """
     width = math.prod(shape)
     every = bool(column.present.all())
-    if not every and not default.size and width:
+    if not every and not default.size:
         row = int(np.argmin(column.present))
         raise invalid_argument(
             f"{where.row(row)}Feature: {key} (data type: {type_name(dtype)}) is "

@@ -15,6 +15,7 @@ from tensorloom.framework.registry.op_kernel import (
 )
 from tensorloom.kernels.host.math.errors import shape_text
 from tensorloom.kernels.host.parsing import example_columns as columns
+from tensorloom.kernels.host.parsing.single_example import SingleExample, Unusual
 from tensorloom.kernels.host.strings.arrays import to_strings
 
 if TYPE_CHECKING:
@@ -214,6 +215,10 @@ def parse_single_example(c: OpKernelConstruction) -> Compute:
     """The features of one message."""
     features = Features(c["sparse_types"], c["Tdense"], c["dense_shapes"])
     keys = list(c["sparse_keys"]), list(c["dense_keys"]), list[bytes]()
+    single = SingleExample(
+        list(zip(keys[0], features.sparse_types, strict=True)),
+        list(zip(keys[1], features.dense_types, features.shapes, strict=True)),
+    )
 
     def compute(serialized: Any, *defaults: Any) -> tuple[Any, ...]:
         if serialized.ndim:
@@ -221,8 +226,12 @@ def parse_single_example(c: OpKernelConstruction) -> Compute:
                 "Expected serialized to be a scalar, got shape: "
                 + shape_text(serialized.shape)
             )
-        found = features.parse([serialized.item()], columns.OnlyOne(), keys, defaults)
-        return unbatched(found, features)
+        text = serialized.item()
+        try:
+            return single.read(text, defaults)
+        except Unusual:
+            found = features.parse([text], columns.OnlyOne(), keys, defaults)
+            return unbatched(found, features)
 
     return compute
 

@@ -20,7 +20,10 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.kernels.host.data.pipeline.dataset import DatasetIterator, Element
-from tensorloom.kernels.host.data.pipeline.environment import Cancellation
+from tensorloom.kernels.host.data.pipeline.environment import (
+    Cancellation,
+    without_gradients,
+)
 
 if TYPE_CHECKING:
     from tensorloom.kernels.host.data.pipeline.environment import Environment
@@ -62,7 +65,7 @@ class Failure:
 
 def guarded(task: Callable[[], None]) -> None:
     """Runs a thread's task as the executor runs kernels."""
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), without_gradients():
         task()
 
 

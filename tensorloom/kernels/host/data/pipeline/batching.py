@@ -81,12 +81,12 @@ def stack_values(
         if value.shape != shape:
             raise invalid_argument(mismatch(index, number, shape, value.shape))
     kind = numpy_type(dtype)
-    if not shape and kind is not object:
-        return np.array(values, kind)
-    stacked = np.empty((len(values), *shape), kind)
-    for number, value in enumerate(values):
-        stacked[number] = value if shape else value[()]
-    return stacked
+    if shape:
+        stacked = np.concatenate(values, dtype=kind, casting="unsafe")
+        return stacked.reshape(len(values), *shape)
+    if kind is object:
+        return np.fromiter([value[()] for value in values], object, len(values))
+    return np.array(values, kind)
 
 
 def cardinality_of_batches(n: int, size: int, drop_remainder: bool) -> int:

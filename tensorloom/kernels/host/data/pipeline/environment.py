@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,17 @@ class CapturedFunction:
             return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
         with torch.inference_mode():
             return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
+
+
+def without_gradients() -> AbstractContextManager[Any]:
+    """Where functions of pipelines run; they enter it themselves, at each element.
+
+    Whoever asks for elements enters it once for all functions that make one.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or torch.is_inference_mode_enabled():
+        return nullcontext()
+    return torch.inference_mode()  # type: ignore[no-any-return]
 
 
 def capture(

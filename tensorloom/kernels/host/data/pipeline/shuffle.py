@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,7 +113,7 @@ class _Draw:
     """The buffer: a ring of items, and the rounds that they belong to."""
 
     def __init__(self, words: RandomWords, size: int, count: int) -> None:
-        self._words, self._size, self.count = words, size, count
+        self._words, self.size, self.count = words, size, count
         self._ring: dict[int, Any] = {}
         self.held = 0
         self._rounds: deque[list[int]] = deque([[0, 0]])  # [start, end) of each
@@ -121,7 +121,7 @@ class _Draw:
 
     @property
     def is_full(self) -> bool:
-        return self.held >= self._size
+        return self.held >= self.size
 
     def begin_round(self) -> None:
         """What is put from now on belongs to the next round."""
@@ -129,10 +129,19 @@ class _Draw:
 
     def put(self, item: Any) -> None:
         """Adds an item to the newest round."""
-        self._ring[self._end % self._size] = item
+        self._ring[self._end % self.size] = item
         self._end += 1
         self._rounds[-1][1] = self._end
         self.held += 1
+
+    def put_all(self, items: Sequence[Any]) -> None:
+        """Adds items, for which there is room, to the newest round."""
+        end = self._end + len(items)
+        size = self.size
+        places = [place % size for place in range(self._end, end)]
+        self._ring.update(zip(places, items, strict=True))
+        self._end = self._rounds[-1][1] = end
+        self.held += len(items)
 
     def draw(self) -> Any:
         """Takes an item of the oldest round."""
@@ -141,14 +150,58 @@ class _Draw:
             rounds.popleft()
         oldest = rounds[0]
         start = oldest[0]
-        index = (start + self._words.next() % (oldest[1] - start)) % self._size
-        ring, first = self._ring, start % self._size
+        index = (start + self._words.next() % (oldest[1] - start)) % self.size
+        ring, first = self._ring, start % self.size
         item = ring[index]
         ring[index] = ring[first]
         del ring[first]
         oldest[0] = start + 1
         self.held -= 1
         return item
+
+    @property
+    def has_one_round(self) -> bool:
+        """Whether all items are of the newest round."""
+        return len(self._rounds) == 1
+
+    def draw_many(self, count: int) -> list[Any]:
+        """Takes so many items, which are there, all of one round.
+
+        Each leaves a place behind that is not cleared: they are numbers.
+        """
+        ring, oldest = self._ring, self._rounds[0]
+        start, end = oldest
+        steps = np.arange(start, start + count)
+        drawn = []
+        for first, place in self._places(steps, end - steps):
+            drawn.append(ring[place])
+            ring[place] = ring[first]
+        oldest[0] = start + count
+        self.held -= count
+        return drawn
+
+    def put_and_draw(self, items: Sequence[Any]) -> list[Any]:
+        """Adds a number and takes one, again and again; all are of one round."""
+        ring, oldest = self._ring, self._rounds[0]
+        (start, end), count = oldest, len(items)
+        steps = np.arange(start, start + count)
+        free = ((steps + (end - start)) % self.size).tolist()
+        drawn = []
+        for item, put, (first, place) in zip(
+            items, free, self._places(steps, end + 1 - start), strict=True
+        ):
+            ring[put] = item
+            drawn.append(ring[place])
+            ring[place] = ring[first]
+        oldest[:] = start + count, end + count
+        self._end = end + count
+        return drawn
+
+    def _places(self, steps: Any, counts: Any) -> Iterator[tuple[int, int]]:
+        """(place of the first item, of the one drawn) of draws from so many items."""
+        words = np.array(self._words.take(len(steps)), np.int64)
+        firsts, drawn = steps % self.size, (steps + words % counts) % self.size
+        return zip(firsts.tolist(), drawn.tolist(), strict=True)
 
 
 class _ShuffleIterator(DatasetIterator):
@@ -205,8 +258,9 @@ class _ShuffledRows(DatasetIterator):
         draw = self._draw
         while self._open and not draw.is_full:
             if self._next < self._size:
-                draw.put(self._next)
-                self._next += 1
+                first = self._next
+                self._next = min(first + draw.size - draw.held, self._size)
+                draw.put_all(range(first, self._next))
             else:
                 self._round += 1
                 self._next = 0
@@ -228,9 +282,26 @@ class _ShuffledRows(DatasetIterator):
 
     def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
         indices: list[int] = []
-        while len(indices) < count and (index := self._draw_one()) is not None:
+        while len(indices) < count:
+            index = self._draw_one()
+            if index is None:
+                break
             indices.append(index)
+            indices += self._draw_more(count - len(indices))
         return self._rows.gather(np.array(indices, np.int64))
+
+    def _draw_more(self, count: int) -> list[int]:
+        """Up to `count` numbers at once; none where rounds meet."""
+        draw = self._draw
+        if not draw.has_one_round:
+            return []
+        if not self._open:
+            return draw.draw_many(min(count, draw.held))
+        if draw.held + 1 != draw.size:
+            return []
+        first = self._next
+        self._next = min(first + count, self._size)
+        return draw.put_and_draw(range(first, self._next))
 
 
 def _buffer_size(value: Any) -> int:

@@ -186,15 +186,25 @@ class RandomWords:
 
     def next(self) -> int:
         """The next word."""
-        words = self._words
-        if not words:
-            block = self._generator.reserve(self.BLOCK // 4).words(self.BLOCK)
-            self._words = words = block[::-1].tolist()
-        return words.pop()
+        if not self._words:
+            self._draw()
+        return self._words.pop()
 
     def take(self, count: int) -> list[int]:
         """The next `count` words."""
-        return [self.next() for _ in range(count)]
+        taken: list[int] = []
+        while len(taken) < count:
+            if not self._words:
+                self._draw()
+            some = min(count - len(taken), len(self._words))
+            taken += self._words[: -some - 1 : -1]
+            del self._words[-some:]
+        return taken
+
+    def _draw(self) -> None:
+        """Draws a block, kept from its end to its start."""
+        block = self._generator.reserve(self.BLOCK // 4).words(self.BLOCK)
+        self._words = block[::-1].tolist()
 
 
 class _RandomIterator(DatasetIterator):
