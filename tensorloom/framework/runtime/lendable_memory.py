@@ -29,7 +29,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.framework.runtime import sealed_file
+from tensorloom.framework.runtime import huge_pages, sealed_file
 
 #: Smaller values are copied: that costs no more than the lending.
 LEAST: Final = 1 << 20
@@ -75,9 +75,7 @@ class Block:
         except OSError:
             os.close(self.file)
             raise
-        # Not every kernel has huge pages.
-        with contextlib.suppress(OSError):
-            self.memory.madvise(mmap.MADV_HUGEPAGE)
+        huge_pages.ask_for(self.memory, capacity)
         self.capacity = capacity
         self.address: int = np.frombuffer(self.memory, np.uint8, 1, START).ctypes.data
         self.is_retired = False

@@ -101,9 +101,46 @@ class Variable(Resource):
                 if value is not None or guard is self.guard:
                     return value
 
+    def set_later(self, make: Callable[[], Any]) -> None:
+        """Gives it the value that `make` returns, which is called when it is needed.
+
+        To be called under `lock`, as is `make`.
+        """
+        self.value = None
+        vars(self)["_make"] = make
+        self.__class__ = _with_value_later(type(self))
+
 
 class LegacyVariable(Variable):
     """A variable behind a reference: its name is not that of a resource variable."""
+
+
+# By the kind of the variables.
+_later_classes: dict[type[Variable], type[Variable]] = {}
+
+
+def _with_value_later(kind: type[Variable]) -> type[Variable]:
+    """The class of variables of a kind while their value is still to be made.
+
+    So the others have a plain attribute, which is read in every step.
+    """
+    if kind in _later_classes:
+        return _later_classes[kind]
+
+    def get_value(variable: Variable) -> Any:
+        with variable.lock:
+            if type(variable) is later:
+                value = vars(variable)["_make"]()
+                set_value(variable, value)
+            return variable.value
+
+    def set_value(variable: Variable, value: Any) -> None:
+        del vars(variable)["_make"]
+        variable.__class__ = kind
+        variable.value = value
+
+    later = type(kind.__name__, (kind,), {"value": property(get_value, set_value)})
+    return _later_classes.setdefault(kind, later)
 
 
 def holds_host_value(dtype: DType, shape: TensorShape, device_type: str) -> bool:

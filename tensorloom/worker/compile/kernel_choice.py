@@ -21,6 +21,10 @@ HOST: Final = "host"
 TENSOR: Final = "tensor"
 ANY: Final = "any"
 REF: Final = "ref"
+# Ops that have the same function over tensors, or none.
+_SAME_KERNEL: Final = frozenset(
+    {"Assign", "AssignVariableOp", "VarHandleOp", "Variable", "VariableV2"}
+)
 
 
 def choose_kernel(node: Node, inputs: Sequence[Value], kernel_type: str) -> KernelDef:
@@ -33,12 +37,24 @@ def choose_kernel(node: Node, inputs: Sequence[Value], kernel_type: str) -> Kern
     if host is not None and memory.runs_on_host(node, inputs, host, kernel_type):
         return host
     if device is None:
+        if host is not None and kernel_type == "CPU" and _needs_none(node, inputs):
+            return host
         op_kernel.load_torch_kernels(node.op)
         device, host = op_kernel.find_kernels(node.op, node.attrs, kernel_type)
     chosen = device or host
     if chosen is None:
         raise _no_kernel(node, kernel_type)
     return chosen
+
+
+def _needs_none(node: Node, inputs: Sequence[Value]) -> bool:
+    """Whether the host kernel does as well while there are no tensors.
+
+    So variables of any size are restored without torch.
+    """
+    if node.op == "Identity":
+        return inputs[0].is_host
+    return node.op in _SAME_KERNEL
 
 
 def _no_kernel(node: Node, device_type: str) -> errors.OpError:

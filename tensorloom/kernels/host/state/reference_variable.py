@@ -32,6 +32,7 @@ from tensorloom.kernels.torch.state.variable_value import (
     owned_tensor,
     replace_value,
     shape_of,
+    tensor_later,
     to_host,
     uninitialized,
     uninitialized_resource,
@@ -113,6 +114,10 @@ def store(
         device_type == "CPU" and early_arrays.may_hold(variable, value)
     ):
         variable.value = owned_array(to_host(value))
+        return
+    later = tensor_later(value) if device_type == "CPU" else None
+    if later is not None:
+        variable.set_later(later)
     else:
         variable.value = owned_tensor(value, device)
 

@@ -6,6 +6,9 @@ torch owns, and the variable takes it as it is. The array holds the tensor of th
 memory, so it is seen like any other holder (`variable_value.exclusive`). This module
 loads without torch.
 
+Where torch is not loaded a checkpoint is restored without it: a variable takes such an
+array (`take`), and makes a tensor of it when somebody asks for its value.
+
 Large blocks are kept when a variable lets go of them, for the next checkpoint that is
 read: fresh memory costs as much as the reading. The operating system takes kept ones
 back when memory is short (MADV_FREE).
@@ -13,7 +16,6 @@ back when memory is short (MADV_FREE).
 
 from __future__ import annotations
 
-import contextlib
 import math
 import mmap
 import sys
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tensorloom.framework.runtime import huge_pages
 from tensorloom.framework.types.dtypes import memory_dtype
 
 if TYPE_CHECKING:
@@ -39,6 +42,8 @@ _HUGE_PAGE: Final = 1 << 21
 
 # By address: an array that nobody has claimed, and the tensor whose memory it is on.
 _unclaimed: dict[int, tuple[weakref.ref[Any], torch.Tensor]] = {}
+# The same of memory that was made without torch, which the array has as its base.
+_untaken: dict[int, weakref.ref[Any]] = {}
 _kept: deque[mmap.mmap] = deque()
 
 
@@ -49,8 +54,10 @@ def empty(shape: tuple[int, ...], dtype: DType) -> Any:
     """
     numpy_dtype = memory_dtype(dtype)
     size = math.prod(shape) * numpy_dtype.itemsize
-    if size < _LEAST or "torch" not in sys.modules or numpy_dtype.hasobject:
+    if size < _LEAST or numpy_dtype.hasobject:
         return np.empty(shape, numpy_dtype)
+    if "torch" not in sys.modules:
+        return _empty_without_torch(size).view(numpy_dtype).reshape(shape)
     memory = _memory(size)
     flat = memory.numpy()
     address = memory.data_ptr()
@@ -58,6 +65,29 @@ def empty(shape: tuple[int, ...], dtype: DType) -> Any:
     gone = weakref.ref(flat, lambda _: _unclaimed.pop(address, None))
     _unclaimed[address] = gone, memory
     return flat.view(numpy_dtype).reshape(shape)
+
+
+def _empty_without_torch(size: int) -> Any:
+    owner = _block(size) if _is_block(size) else np.empty(size, np.uint8)
+    address = owner.ctypes.data
+    _untaken[address] = weakref.ref(owner, lambda _: _untaken.pop(address, None))
+    return owner
+
+
+def take(array: Any) -> bool:
+    """Whether an array of `empty` was made without torch, and nobody has taken it.
+
+    It is the caller's then. Views of it may be held by others: all are views of its
+    base, too.
+    """
+    if not _untaken or not array.flags.c_contiguous:
+        return False
+    address = array.ctypes.data
+    found = _untaken.get(address)
+    owner = None if found is None else found()
+    if owner is None or array.base is not owner or array.nbytes != owner.nbytes:
+        return False
+    return _untaken.pop(address, None) is not None
 
 
 def claim_array(array: Any) -> torch.Tensor | None:
@@ -97,24 +127,32 @@ def _memory(size: int) -> torch.Tensor:
     """Bytes that torch owns."""
     import torch
 
-    if size < _LEAST_BLOCK or not sys.platform.startswith("linux"):
+    if not _is_block(size):
         return torch.empty(size, dtype=torch.uint8)
+    return torch.from_numpy(_block(size))
+
+
+def _is_block(size: int) -> bool:
+    """Whether bytes are worth a block of their own."""
+    return size >= _LEAST_BLOCK and sys.platform.startswith("linux")
+
+
+def _block(size: int) -> Any:
+    """Bytes at the first huge page of a block; it is kept when they are dropped."""
     length = -(-size // _HUGE_PAGE) * _HUGE_PAGE
     block = _take(length) or _new_block(length)
     address = np.frombuffer(block, np.uint8, 0).ctypes.data
     start = -address % _HUGE_PAGE
     owner = np.frombuffer(block, np.uint8, size, start)
     weakref.finalize(owner, _keep, block).atexit = False
-    return torch.from_numpy(owner)
+    return owner
 
 
 def _new_block(length: int) -> mmap.mmap:
     """Memory with a whole number of huge pages in it."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     block = mmap.mmap(-1, length + _HUGE_PAGE, flags=flags)
-    # Not every kernel has huge pages.
-    with contextlib.suppress(OSError):
-        block.madvise(mmap.MADV_HUGEPAGE)
+    huge_pages.ask_for(block, length)
     return block
 
 

@@ -218,6 +218,27 @@ def owned_tensor(value: Any, device: Any) -> torch.Tensor:
     return tensor.clone() if claimed is None else claimed
 
 
+def tensor_later(value: Any) -> Callable[[], torch.Tensor] | None:
+    """What makes the tensor of an array that was read from a checkpoint without torch.
+
+    None for any other value. The tensor is on the memory of the array if nobody else
+    holds that when it is made.
+    """
+    if not isinstance(value, np.ndarray) or not restored_memory.take(value):
+        return None
+    held = [value]
+
+    def make() -> torch.Tensor:
+        array = held.pop()
+        is_shared = _references(array) > _OWN_REFERENCES or (
+            # The array itself holds its memory, too.
+            _references(array.base) > _OWN_REFERENCES
+        )
+        return to_tensor(array, copy=is_shared)
+
+    return make
+
+
 # torch's count once it is needed: to find a module in a function costs as much as that.
 _storage_uses: Callable[[int], int] | None = None
 
