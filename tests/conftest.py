@@ -9,6 +9,9 @@ from collections.abc import Iterator
 # Each graph pass is verified in all tests, those that start processes included.
 os.environ.setdefault("TENSORLOOM_VERIFY_PASSES", "1")
 
+# Small calls of loops are made in both forms, as Python and in machine code.
+os.environ.setdefault("TENSORLOOM_LOOPS", "both")
+
 import pytest
 from hypothesis import HealthCheck, settings
 

@@ -2,7 +2,10 @@
 
 They are for what neither NumPy nor torch does in one call: rows that repeat, one draw
 that depends on the one before, a formula of many steps over a small array. What is
-here is Python that a person can read; called as Python it computes the same.
+here is Python that a person can read; called as Python it computes the same, to the
+last bit. So nobody waits for numba over a small input: the Python serves until the
+machine code is ready (`forms.py`), which a thread sees to once it is worth it
+(`background.py`); over a large one the caller waits (`machine_code.py`).
 
 Rules of the modules of this package:
 
@@ -11,221 +14,43 @@ Rules of the modules of this package:
   test` does so.
 - Arrays are made contiguous by the caller. Each combination of dtypes, layouts and
   writability is compiled by itself, in some tenths of a second, once on a machine.
-- A loop takes functions and constants only from this package and from `_TABLES`: a
-  change in any of these files makes numba compile again, a change elsewhere does not.
+- A loop takes functions and constants only from this package and from
+  `machine_code._TABLES`: a change in any of these files makes numba compile again, a
+  change elsewhere does not.
 - Arithmetic is IEEE's, in the order of the source: the same bits on every processor.
+  Python and machine code must agree: a number of NumPy's stays of its width in Python,
+  where numba widens it with a plain number. So widths are written out. All tests run
+  each small call in both forms, and compare.
 
-A kernel imports such a module where it is built, not at its top: with numba that takes
-some tenths of a second, which a program without these operations should not pay. What
-only prepares the arrays of a loop can be in this package, too.
+A kernel imports such a module where it is built, not at its top. What only prepares the
+arrays of a loop can be in this package, too.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import pickle
-import uuid
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-import numba
-from numba.core import config
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    InTreeCacheLocator,
-    UserProvidedCacheLocator,
-    UserWideCacheLocator,
-)
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher
-from numba.core.serialize import dumps
+from tensorloom.kernels.loops.forms import Loop
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-# Modules beside this package whose numbers become part of machine code.
-_TABLES: Final = ("host/math/glibc_math.py",)
-# What of numba's settings changes the machine code.
-_SETTINGS: Final = (
-    "BOUNDSCHECK",
-    "DEBUGINFO_DEFAULT",
-    "LOOP_VECTORIZE",
-    "OPT",
-    "SLP_VECTORIZE",
-    "USING_SVML",
-)
-_DIGEST_BYTES: Final = 32
 
 
 def loop(function: _Function) -> _Function:
-    """The function in machine code; it runs without the interpreter's lock.
+    """The function in both forms; in machine code it runs without the lock of Python.
 
     Raises:
       numba.core.errors.TypingError: at a call, if there is no machine code for such
         arguments.
     """
-    return _compiled(function, nogil=True)
+    return cast("_Function", Loop(function, nogil=True))
+
+
+def machine_loop(function: _Function) -> _Function:
+    """As `loop`, but its Python differs or takes long: callers wait for the code."""
+    return cast("_Function", Loop(function, nogil=True, is_served=False))
 
 
 def object_loop(function: _Function) -> _Function:
-    """As `loop`, but it keeps the interpreter's lock: it reads or makes objects."""
-    return _compiled(function, nogil=False)
-
-
-def _compiled(function: _Function, *, nogil: bool) -> _Function:
-    options = {"nopython": True, "nogil": nogil, "error_model": "numpy"}
-    compiled: Any = _Loop(function, targetoptions=options)
-    # It has no place in a read-only installation of a user without a home, or without
-    # sources.
-    with suppress(RuntimeError, OSError):
-        compiled._cache = _Kept(function)
-    return cast("_Function", compiled)
-
-
-@functools.cache
-def _sources(folder: Path) -> str:
-    """What tells one state of the sources of machine code from another.
-
-    It is what they say: times and sizes are the same in many reproducible builds.
-
-    Raises:
-      OSError: there are no files, as in an archive.
-    """
-    package = Path(__file__).parent
-    tables = [Path(__file__).parents[1] / name for name in _TABLES]
-    return " ".join(
-        hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in [*sorted({*package.rglob("*.py"), *folder.glob("*.py")}), *tables]
-    )
-
-
-# Numba has few types.
-_config: Any = config
-_Dispatcher: Any = CPUDispatcher
-_Cache: Any = FunctionCache
-_Home: Any = UserWideCacheLocator
-_Places: Any = CompileResultCacheImpl
-
-
-class _Loop(_Dispatcher):  # type: ignore[misc]
-    """What `numba.njit` makes, but with NUMBA_DISABLE_JIT, too.
-
-    Whoever sets that looks into functions of his own, or measures what his tests reach.
-    """
-
-    def compile(self, sig: Any) -> Any:
-        with global_compiler_lock:
-            disabled, _config.DISABLE_JIT = _config.DISABLE_JIT, 0
-            try:
-                return super().compile(sig)
-            finally:
-                _config.DISABLE_JIT = disabled
-
-
-class _AtHome(_Home):  # type: ignore[misc]
-    """The user's folder for such, but none named `~` where nobody knows the home."""
-
-    def ensure_cache_path(self) -> None:
-        if not Path(self.get_cache_path()).is_absolute():
-            raise FileNotFoundError(self.get_cache_path())
-        super().ensure_cache_path()
-
-
-class _WhereKept(_Places):  # type: ignore[misc]
-    _locator_classes = (UserProvidedCacheLocator, InTreeCacheLocator, _AtHome)
-
-
-class _Kept(_Cache):  # type: ignore[misc]
-    """Machine code on disk, which is never worth an error: a full disk, a torn file."""
-
-    _impl_class = _WhereKept
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        sources = _sources(Path(function.__code__.co_filename).parent)
-        self._cache_file = _Files(
-            Path(self.cache_path),
-            self._impl.filename_base,
-            _short(f"{numba.__version__} {sources}"),
-        )
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # whatever numba makes of what is there
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        # Besides a full disk: what an interrupt takes from numba in a callback of LLVM.
-        with suppress(Exception):
-            super().save_overload(sig, data)
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """Arguments, processor and, unlike numba, the settings of the compiler."""
-        settings = [getattr(_config, name) for name in _SETTINGS]
-        return super()._index_key(sig, codegen), settings
-
-
-class _Files:
-    """Machine code of one function on disk: a file of its own for all it hangs on.
-
-    Numba numbers its files and says in an index, written first, whose each is: after
-    two processes at once, a kill or a full disk, that can be the machine code for other
-    arguments, or of other sources.
-    """
-
-    def __init__(self, folder: Path, function: str, state: str) -> None:
-        self._folder = folder
-        self._function = function
-        self._state = state
-
-    def load(self, key: object) -> Any:
-        """What was saved under the key, or None if it is not whole.
-
-        Raises:
-          OSError: nothing was saved.
-        """
-        content = self._path(key).read_bytes()
-        digest, data = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        return pickle.loads(data) if _digest(data) == digest else None
-
-    def save(self, key: object, code: object) -> None:
-        """Keeps the machine code.
-
-        Raises:
-          OSError: the disk is full, or such.
-        """
-        _remove_others(self._folder, self._state)
-        data: bytes = dumps(code)  # type: ignore[no-untyped-call]
-        path = self._path(key)
-        beside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:16]}")
-        try:
-            beside.write_bytes(_digest(data) + data)
-            beside.replace(path)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
-
-    def _path(self, key: object) -> Path:
-        name = f"{self._function}.{self._state}.{_short(repr(key))}.nbc"
-        return self._folder / name
-
-
-@functools.cache
-def _remove_others(folder: Path, state: str) -> None:
-    """Removes, once, the machine code of other states: of versions that are gone."""
-    for file in folder.glob("*.nb[ci]*"):
-        if f".{state}." not in file.name:
-            with suppress(OSError):
-                file.unlink()
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
-
-
-def _short(text: str) -> str:
-    """Sixteen letters for a name of a file."""
-    return _digest(text.encode()).hex()[:16]
+    """A loop in machine code alone, which reads or makes objects: it keeps the lock."""
+    return cast("_Function", Loop(function, nogil=False, is_served=False))

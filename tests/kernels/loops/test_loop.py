@@ -15,7 +15,8 @@ import numba
 import numpy as np
 import pytest
 
-from tensorloom.kernels import loops
+from tensorloom.kernels.loops import forms
+from tensorloom.kernels.loops import machine_code as loops
 
 SOURCE = """
 from tensorloom.kernels.loops import loop
@@ -35,6 +36,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Loads the function of a source, as a new process does."""
     source = tmp_path / "doubles.py"
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "machine_code"))
+    monkeypatch.setenv(forms.FORMS_VARIABLE, "machine")
 
     def load(text: str = SOURCE) -> Any:
         source.write_text(text)
@@ -56,7 +58,7 @@ def _hits(double: Any, dtype: Any = np.float64, times: int = 2) -> int:
     x = np.arange(3, dtype=dtype)
     double(x)
     assert x.tolist() == [0, times, 2 * times]
-    return sum(double.stats.cache_hits.values())
+    return sum(double.compiled().stats.cache_hits.values())
 
 
 def _files(tmp_path: Path) -> list[Path]:
@@ -190,6 +192,7 @@ def test_a_folder_that_goes_away_is_made_again(
     load: Callable[..., Any], tmp_path: Path
 ) -> None:
     double = load()
+    double.compiled()  # finds out where its machine code is kept
     place = tmp_path / "machine_code"
     place.rename(tmp_path / "elsewhere")
     assert _hits(double) == 0
@@ -266,7 +269,7 @@ def test_without_sources_machine_code_is_not_kept(
 def test_what_loops_take_is_part_of_their_state(module: Path) -> None:
     """Else a change there would leave machine code with what was before."""
     tree = ast.parse(module.read_text())
-    loop_names = {"loop", "object_loop"}
+    loop_names = {"loop", "machine_loop", "object_loop"}
     decorators = (
         decorator
         for node in ast.walk(tree)

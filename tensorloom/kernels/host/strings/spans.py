@@ -6,8 +6,10 @@ enough for a loop, or for NumPy.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,13 +43,53 @@ class Spans:
         return strings_at(self.blob, self.starts, self.lengths, shape)
 
 
-def spans_of(words: Any) -> Spans:
-    """Words that are strings already: an array of them, or a list."""
+# The loops over bytes objects, once they are compiled; until then Python does as well.
+_objects: Any = None
+_is_asked = False
+
+
+def _loops() -> Any:
+    """The loops over bytes objects, or None while they are not compiled."""
+    global _is_asked
+    if _objects is None:
+        from tensorloom.kernels.loops import background, forms
+
+        if forms.are_compiled_at_once():
+            _load()
+        elif not _is_asked:
+            _is_asked = True
+            background.ask(_load)
+    return _objects
+
+
+def _load() -> None:
+    global _objects
     from tensorloom.kernels.loops.strings import bytes_objects
 
+    bytes_objects.compile_all()
+    _objects = bytes_objects
+
+
+@contextlib.contextmanager
+def _as_python() -> Iterator[None]:
+    """What takes so long without the loops makes them worth their compilation."""
+    from tensorloom.kernels.loops import background
+
+    begin = time.perf_counter()
+    yield
+    background.spent(time.perf_counter() - begin)
+
+
+def spans_of(words: Any) -> Spans:
+    """Words that are strings already: an array of them, or a list."""
     array, starts, lengths, size = _measured(words)
     blob = np.empty(size + _PADDING, np.uint8)
-    bytes_objects.copy(_address(array), starts, lengths, blob)
+    loops = _loops()
+    if loops is not None:
+        loops.copy(_address(array), starts, lengths, blob)
+    else:
+        with _as_python():
+            blob[:size] = np.frombuffer(b"".join(array.tolist()), np.uint8)
     return Spans(blob, starts, lengths)
 
 
@@ -78,10 +120,14 @@ def strings_at(
     Raises:
       MemoryError: there is none for them.
     """
-    from tensorloom.kernels.loops.strings import bytes_objects
-
     made = np.empty(len(starts), object)
-    if not bytes_objects.make(blob, starts, lengths, _address(made)):
+    loops = _loops()
+    if loops is None:
+        with _as_python():
+            text = blob.tobytes()
+            places = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
+            made[:] = [text[start:end] for start, end in places]
+    elif not loops.make(blob, starts, lengths, _address(made)):
         raise MemoryError
     return made if shape is None else made.reshape(shape)
 
@@ -91,17 +137,30 @@ def _measured(words: Any) -> tuple[Any, Ints, Ints, int]:
 
     If they stood one behind the other.
     """
-    from tensorloom.kernels.loops.strings import bytes_objects
-
     if isinstance(words, Sequence):
         words = to_strings(words, (-1,))
     array = np.ascontiguousarray(words).reshape(-1)
     starts, lengths = np.empty((2, len(array)), np.int64)
-    size = bytes_objects.measure(_address(array), id(bytes), starts, lengths)
+    loops = _loops()
+    if loops is None:
+        with _as_python():
+            size = _measured_as_python(array, starts, lengths)
+    else:
+        size = loops.measure(_address(array), id(bytes), starts, lengths)
     if size < 0:
         # Others that hold bytes, such as NumPy's strings.
         return _measured([b"".join((word,)) for word in array.tolist()])
     return array, starts, lengths, size
+
+
+def _measured_as_python(array: Any, starts: Ints, lengths: Ints) -> int:
+    texts = array.tolist()
+    if not all([type(text) is bytes for text in texts]):
+        return -1
+    lengths[:] = [len(text) for text in texts]
+    ends = lengths.cumsum()
+    starts[:] = ends - lengths
+    return int(ends[-1]) if texts else 0
 
 
 def _address(array: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.kernels.loops import loop
+from tensorloom.kernels.loops import loop, machine_loop
 
 
 @loop
@@ -90,7 +90,7 @@ def select_of_class(table: Any, scores: Any, most: int, share: Any, least: Any) 
     return chosen[:count]
 
 
-@loop
+@machine_loop
 def select_soft(
     table: Any, scores: Any, order: Any, most: int, bounds: Any
 ) -> tuple[Any, Any]:

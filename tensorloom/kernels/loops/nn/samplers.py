@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorloom.kernels.loops import loop
+from tensorloom.kernels.loops import loop, machine_loop
 from tensorloom.kernels.loops.random.philox_words import block
 
 _BITS = np.uint64(32)
@@ -79,14 +79,17 @@ def take_distinct(classes: Any, table: Any, taken: Any, count: Any) -> Any:
 
 @loop
 def _expected(probability: Any, count: Any, tries: Any) -> Any:
-    """How often a class is in a sample, given its probability in one draw, float32."""
+    """How often a class is in a sample, given its probability in one draw, float32.
+
+    In machine code the functions are those of float32; Python has none.
+    """
     p = np.float32(probability)
     if tries == count:
         return p * np.float32(count)
     return -math.expm1(np.float32(tries) * math.log1p(-p))
 
 
-@loop
+@machine_loop
 def expected_counts(probability: Any, count: Any, tries: Any, counts: Any) -> None:
     """How often each class is in a sample.
 
@@ -134,7 +137,7 @@ def _log_uniform_count(c: Any, log_range: Any, count: Any, tries: Any) -> Any:
     return _expected(math.log((x + 2.0) / (x + 1.0)) / log_range, count, tries)
 
 
-@loop
+@machine_loop
 def sample_log_uniform(
     key: Any,
     low: Any,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tensorloom.kernels.loops import loop
 
 
@@ -62,9 +64,9 @@ def decode(
                     size -= 1
         if size % 4 == 1:
             return i
-        bits = 0
+        bits: Any = 0
         for k in range(size):
-            value = values[blob[at + k]]
+            value = np.int64(values[blob[at + k]])
             if value < 0:
                 return i
             bits = (bits << 6 | value) & 0xFFFFFF

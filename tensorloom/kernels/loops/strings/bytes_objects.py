@@ -8,13 +8,15 @@ buffers and positions in them, whose bounds can be looked at.
 What they rely on: CPython has the address of an object's type, its length, its hash and
 its text one behind the other, at places that follow from the sizes that it tells. They
 look at the type of each object, and hold the interpreter's lock, so that nobody changes
-the array. They cannot be called as Python.
+the array. They cannot be called as Python: until they are compiled, their caller does
+without them.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
 from numba.extending import intrinsic
@@ -121,3 +123,14 @@ def make(blob: Any, starts: Any, lengths: Any, objects: int) -> bool:
         _give_up(_word_at(objects + 8 * i))
         _put_word(objects + 8 * i, made)
     return True
+
+
+def compile_all() -> None:
+    """Compiles the loops, or reads their machine code."""
+    words = np.array([b"a"], object)
+    address = words.__array_interface__["data"][0]
+    starts, lengths = np.empty((2, 1), np.int64)
+    blob = np.zeros(16, np.uint8)
+    measure(address, id(bytes), starts, lengths)
+    copy(address, starts, lengths, blob)
+    make(blob, starts, lengths, address)
