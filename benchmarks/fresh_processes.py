@@ -58,6 +58,20 @@ sess.run(put)
 sess.run(get)
 print(time.perf_counter() - start)
 """
+# Example messages parsed, and a string of each hashed: the first step with such ops.
+FIRST_LOOP_SCRIPT = """
+import time
+{load}
+feature = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"some text"]))
+example = tf.train.Example(features=tf.train.Features(feature={{"text": feature}}))
+messages = tf.placeholder(tf.string, [None])
+found = tf.parse_example(messages, {{"text": tf.FixedLenFeature([], tf.string)}})
+number = tf.strings.to_hash_bucket_fast(found["text"], 1000)
+sess = tf.Session()
+start = time.perf_counter()
+sess.run(number, {{messages: [example.SerializeToString()] * 32}})
+print(time.perf_counter() - start)
+"""
 
 
 # 512 MB of variables, as in workloads/checkpoints.py; saved once, restored by all.
@@ -141,6 +155,11 @@ def first_queue_seconds(system: str) -> float:
     return float(_output_of(system, FIRST_QUEUE_SCRIPT)[0])
 
 
+def first_loop_seconds(system: str) -> float:
+    """What the first step with ops that are compiled loops takes."""
+    return float(_output_of(system, FIRST_LOOP_SCRIPT)[0])
+
+
 @functools.cache
 def _saved_model() -> tempfile.TemporaryDirectory[str]:
     """The folder of a checkpoint; it goes with this process."""
@@ -183,6 +202,9 @@ PROCESS_WORKLOADS = {
         ),
         ProcessWorkload(
             "first steps of a queue program", None, first_queue_seconds, limit=0.1
+        ),
+        ProcessWorkload(
+            "first step of a compiled loop", None, first_loop_seconds, limit=0.2
         ),
         ProcessWorkload(
             "restore 512 MB of variables in a fresh process", 1.0, restore_seconds
