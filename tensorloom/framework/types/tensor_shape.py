@@ -47,7 +47,7 @@ Dims: TypeAlias = "tuple[int | None, ...] | None"
 class _Entries:
     """How single sizes are shown: as `Dimension`s, or as TensorFlow 2 shows them."""
 
-    view: Callable[[int | None], Any] = staticmethod(Dimension.of)
+    view: Callable[[int | None], Dimension] = staticmethod(Dimension.of)
 
 
 _entries: Final = _Entries()
@@ -56,7 +56,7 @@ _entries: Final = _Entries()
 @export("enable_v2_tensorshape")
 def enable_v2_tensorshape() -> None:
     """From now on single sizes of a shape are `int` or None, as in TensorFlow 2."""
-    _entries.view = _as_size
+    _entries.view = _as_size  # type: ignore[assignment]
 
 
 @export("disable_v2_tensorshape")

@@ -355,7 +355,7 @@ class _NoFiles(Dataset):
 
     def _elements(self) -> Iterator[Element]:
         raise errors.NotFoundError(None, None, "Don't find any matched files")
-        yield ()
+        yield ()  # type: ignore[unreachable]
 
 
 @dataset_kernel("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")
