@@ -118,7 +118,7 @@ class Server:
             self.start()
 
     def _make_task(self, cluster: ClusterSpec, server_def: Any) -> None:
-        torch_threads.share_cores(_tasks_beside(cluster, server_def))
+        torch_threads.share_cores(_tasks_on_this_machine(cluster, server_def))
         config = session_config.from_proto(server_def.default_session_config)
         devices = make_devices(self._task, config.device_count, config.device_options())
         self._directory = ClusterDirectory(
@@ -288,7 +288,7 @@ def _collect_garbage_periodically(
         del server
 
 
-def _tasks_beside(cluster: ClusterSpec, server_def: Any) -> int:
+def _tasks_on_this_machine(cluster: ClusterSpec, server_def: Any) -> int:
     """How many tasks compute on this task's machine while it does, itself included.
 
     Workers compute when the parameter servers have nothing to do, but these serve all.

@@ -69,7 +69,7 @@ class NegotiatedChannel:
                 endpoint,
                 task,
                 open_stream=grpc.open_stream,
-                ask=grpc.gives_sign_of_life,
+                ask=grpc.answers_ping,
             )
         return SocketChannel(endpoint, task, security.token())
 

@@ -109,7 +109,7 @@ def _result(context: CondContext, value: Any) -> Tensor:
         return gated
     if is_tensor_array(value):
         value = value.flow
-    return context.lead_out(convert_to_tensor(value))
+    return context.branch_result(convert_to_tensor(value))
 
 
 def _merge(
@@ -207,6 +207,6 @@ def _array(
     given = []
     for context, handle in zip(contexts, handles, strict=True):
         context.Enter()
-        given.append(context.lead_out(handle))
+        given.append(context.branch_result(handle))
         context.Exit()
     return one_of(list(arrays), classic.merge(given[::-1]), flow)

@@ -108,7 +108,7 @@ class CondContext(ControlFlowContext):
         self._external_values[name] = inside
         return inside
 
-    def lead_out(self, value: Tensor) -> Tensor:
+    def branch_result(self, value: Tensor) -> Tensor:
         """What the branch ends in for a value that its function returned.
 
         Must be called inside. What is not computed in the branch is switched, so that

@@ -326,7 +326,7 @@ def _differentiated(
 
         body = body_graphs.loop_graphs(op)[1]
         given = [i for i, gradient in enumerate(received) if gradient is not None]
-        behind = loop_dependencies.variables_behind(body, given)
+        behind = loop_dependencies.variables_needed_for(body, given)
         behind -= loop_dependencies.unchanged_variables(body, given)
         return [output for output in outputs if output._value_index in behind]
     return outputs

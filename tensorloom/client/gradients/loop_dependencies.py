@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.tensor import Tensor
 
 
-def variables_behind(body: FuncGraph, results: Iterable[int]) -> set[int]:
-    """The loop variables that decide about `results` after any number of iterations.
+def variables_needed_for(body: FuncGraph, results: Iterable[int]) -> set[int]:
+    """The loop variables that `results` depend on, after any number of iterations.
 
     The results themselves are among them: there may be no iteration at all.
     """
@@ -29,16 +29,16 @@ def variables_behind(body: FuncGraph, results: Iterable[int]) -> set[int]:
     walk = _BackwardWalk(body.inputs)
     while new:
         behind |= new
-        new = walk.inputs_behind([body.outputs[i] for i in new]) - behind
+        new = walk.inputs_needed_for([body.outputs[i] for i in new]) - behind
     return behind
 
 
 def unchanged_variables(body: FuncGraph, results: Iterable[int]) -> set[int]:
-    """Those of `variables_behind` that each iteration hands on as they are."""
+    """Those of `variables_needed_for` that no iteration changes."""
     given = set(results)
     return {
         i
-        for i in variables_behind(body, given) - given
+        for i in variables_needed_for(body, given) - given
         if i < len(body.inputs) and _is_handed_on(body.inputs[i], body.outputs[i])
     }
 
@@ -56,7 +56,7 @@ class _BackwardWalk:
         self._index = {t: i for i, t in enumerate(arguments)}
         self._seen: set[Tensor] = set()
 
-    def inputs_behind(self, tensors: Sequence[Tensor]) -> set[int]:
+    def inputs_needed_for(self, tensors: Sequence[Tensor]) -> set[int]:
         """Arguments behind the tensors that were not found before."""
         found: set[int] = set()
         stack = list(tensors)
@@ -69,11 +69,11 @@ class _BackwardWalk:
             if argument is not None:
                 found.add(argument)
             else:
-                stack.extend(_inputs_behind(tensor))
+                stack.extend(_inputs_needed_for(tensor))
         return found
 
 
-def _inputs_behind(tensor: Tensor) -> Sequence[Tensor]:
+def _inputs_needed_for(tensor: Tensor) -> Sequence[Tensor]:
     """The inputs of the tensor's op that it depends on."""
     op = tensor.op
     if op.type in LOOPS:
@@ -87,7 +87,7 @@ def _of_loop(op: Operation, index: int) -> Sequence[Tensor]:
     graphs = op.__dict__.get("_loop_graphs")
     if graphs is None:  # imported, and never differentiated
         return op._inputs
-    return [op._inputs[i] for i in variables_behind(graphs[1], [index])]
+    return [op._inputs[i] for i in variables_needed_for(graphs[1], [index])]
 
 
 def _of_branches(op: Operation, index: int) -> Sequence[Tensor]:
@@ -97,6 +97,6 @@ def _of_branches(op: Operation, index: int) -> Sequence[Tensor]:
     behind: set[int] = set()
     for branch in branches:
         walk = _BackwardWalk(branch.inputs)
-        behind |= walk.inputs_behind([branch.outputs[index]])
+        behind |= walk.inputs_needed_for([branch.outputs[index]])
     # Input 0 is the predicate.
     return [op._inputs[1 + i] for i in behind]

@@ -289,7 +289,7 @@ class BodyGradient(GradientGraph):
         gate = GATE if self.op.__dict__["_is_gated"] else 0
         wanted = {i for i, w in enumerate(self.op.__dict__["_wanted_inputs"]) if w}
         for i, start in zip(selected, starts, strict=True):
-            behind = loop_dependencies.variables_behind(self.forward, [i])
+            behind = loop_dependencies.variables_needed_for(self.forward, [i])
             if wanted.isdisjoint(behind):
                 nodes += 1  # Enter
             else:

@@ -169,4 +169,4 @@ def disable_control_flow_v2() -> None:
 @export("control_flow_v2_enabled")
 def control_flow_v2_enabled() -> bool:
     """Whether control flow as functions was asked for."""
-    return classic_nodes.functions_are_wanted()
+    return classic_nodes.prefers_functions()

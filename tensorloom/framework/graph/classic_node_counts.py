@@ -95,7 +95,7 @@ def chosen() -> Form:
     return _form
 
 
-def functions_are_wanted() -> bool:
+def prefers_functions() -> bool:
     """Whether TensorFlow would make functions in all graphs."""
     return _form is Form.FUNCTIONS
 

@@ -41,8 +41,8 @@ class HandleData:
     dtype: DType
     shape: TensorShape
 
-    def told_shape(self) -> TensorShape:
-        """The shape that an op is told which asks for it: no more than was declared."""
+    def declared_shape(self) -> TensorShape:
+        """The shape that was declared, which ops that ask for it see."""
         return self.shape
 
 

@@ -27,7 +27,7 @@ class _ListData(HandleData):
     # What the list itself says at run time, where nobody learns from what is pushed.
     declared: TensorShape
 
-    def told_shape(self) -> TensorShape:
+    def declared_shape(self) -> TensorShape:
         return self.declared
 
 

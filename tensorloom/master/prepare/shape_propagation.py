@@ -198,7 +198,7 @@ class _Inference:
                 if value is None or value.size > _MAX_ELEMENTS:
                     return
                 given.append(value)
-            if not _may_tell_shapes(node):
+            if not _may_carry_shapes(node):
                 return
             values = evaluate(node, given)
         if values is None or len(values) != len(node.output_types):
@@ -345,8 +345,8 @@ def _are_same(first: Sequence[TensorShape], second: Sequence[TensorShape]) -> bo
     return [s.dims_tuple for s in first] == [s.dims_tuple for s in second]
 
 
-def _may_tell_shapes(node: Node) -> bool:
-    """Whether it gives few integers or bools, which depend on its inputs alone."""
+def _may_carry_shapes(node: Node) -> bool:
+    """Whether a node outputs few integers or bools that depend on its inputs alone."""
     return (
         all(t.is_integer or t.is_bool for t in node.output_types)
         and all(map(_is_short, node.output_shapes or ()))

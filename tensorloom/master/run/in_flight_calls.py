@@ -71,13 +71,13 @@ class InFlightCalls:
         for call in calls:
             call.cancel()
 
-    def tell_later(self, step_id: int) -> None:
-        """Has the next call say that a step is over."""
+    def report_with_next_call(self, step_id: int) -> None:
+        """Reports with the next call that a step is over."""
         with self._lock:
             self._over.append(step_id)
 
-    def take_over(self) -> list[int]:
-        """The steps that are over and that no call has told; none will."""
+    def take_unreported(self) -> list[int]:
+        """The finished steps that no call has reported; the caller reports them."""
         with self._lock:
             over, self._over = self._over, []
         return over

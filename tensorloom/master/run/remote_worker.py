@@ -171,7 +171,7 @@ class RemoteWorker:
         """Drops the session on the task; a task that is gone has dropped it."""
         # A worker of TensorFlow lets what runs go on to its end.
         self._calls.cancel_session(session)
-        for step_id in self._calls.take_over():
+        for step_id in self._calls.take_unreported():
             self.end_abandoned_step(step_id, lambda: None)
         method = worker_methods()["DeleteWorkerSession"]
         request = method.request(session_handle=session)
@@ -351,7 +351,7 @@ class RemoteWorker:
     def cleanup_step(self, step_id: int) -> None:
         """Tells the task that a step is over, without waiting."""
         if self._is_tensorloom:  # the next call tells it: a call of its own costs more
-            self._calls.tell_later(step_id)
+            self._calls.report_with_next_call(step_id)
             return
         self.end_abandoned_step(step_id, lambda: None)
 

@@ -65,7 +65,7 @@ def _length_shape(c: InferenceContext) -> TensorShape:
 
 def _element_shape_shape(c: InferenceContext) -> TensorShape:
     data = c.handle_data(0)
-    rank = None if data is None else data.told_shape().rank
+    rank = None if data is None else data.declared_shape().rank
     # Of elements of any rank the list says the scalar -1.
     return UNKNOWN if rank is None else TensorShape.of((rank,))
 

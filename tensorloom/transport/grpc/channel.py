@@ -236,7 +236,7 @@ class GrpcChannel:
         """The calls that somebody waits for."""
         return set(self._in_flight)
 
-    def gives_sign_of_life(self, timeout_s: float) -> bool:
+    def answers_ping(self, timeout_s: float) -> bool:
         """Whether the task answers anything at all.
 
         On a connection of its own: on ours the question and the answer would wait

@@ -39,11 +39,11 @@ class Watched(Protocol):
     """A way to a task, with the calls that are under way on it."""
 
     def in_flight(self) -> set[Hashable]:
-        """What stands for the calls."""
+        """The calls in flight."""
         ...
 
-    def gives_sign_of_life(self, timeout_s: float) -> bool:
-        """Asks the task anything that it answers at once."""
+    def answers_ping(self, timeout_s: float) -> bool:
+        """Pings the task; True if it answers within the time."""
         ...
 
     def lose(self, reason: str) -> None:
@@ -113,7 +113,7 @@ class _Asks:
     def _ask(self, watched: Watched) -> None:
         suspects = watched.in_flight()
         try:
-            if not watched.gives_sign_of_life(self._limit_s / 2) and (
+            if not watched.answers_ping(self._limit_s / 2) and (
                 not suspects.isdisjoint(watched.in_flight())
             ):
                 watched.lose(f"it has not answered for {self._limit_s:g} s")

@@ -419,7 +419,7 @@ class SocketChannel:
             waiting.add(subscriber)
         return waiting
 
-    def gives_sign_of_life(self, timeout_s: float) -> bool:
+    def answers_ping(self, timeout_s: float) -> bool:
         """Whether the task says hello on another connection."""
         if self._ask is not None:
             return self._ask(timeout_s)

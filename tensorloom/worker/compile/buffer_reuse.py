@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tensorloom.worker.compile.values import Scope, Value
 
 
-def give_away(values: Iterable[Value | None]) -> None:
-    """Notes that somebody may have views of these from now on."""
+def mark_as_shared(values: Iterable[Value | None]) -> None:
+    """Marks values as possibly viewed by others, so that they are not overwritten."""
     for value in values:
         if value is not None:
             value.is_own = False

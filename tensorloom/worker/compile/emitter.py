@@ -23,7 +23,7 @@ from tensorloom.framework.types.attr_ranges import check_attrs
 from tensorloom.framework.types.tensor_shape import UNKNOWN
 from tensorloom.kernels.host.array import in_place
 from tensorloom.worker.compile import loop_buffers, memory
-from tensorloom.worker.compile.buffer_reuse import give_away, overwritable
+from tensorloom.worker.compile.buffer_reuse import mark_as_shared, overwritable
 from tensorloom.worker.compile.kernel_choice import (
     ANY,
     HOST,
@@ -219,7 +219,7 @@ class Emitter:
             scope.write("t = clock()", None)
         emit = scope.special.get(node.name)
         if emit is None and (node.op in STRUCTURE or node.op in self.functions):
-            give_away(scope.values.get(key) for key in node.inputs)
+            mark_as_shared(scope.values.get(key) for key in node.inputs)
             emit = STRUCTURE.get(node.op) or STRUCTURE["<call>"]
         if emit is not None:
             try:
@@ -303,7 +303,7 @@ class Emitter:
             arguments.insert(0, "context")
         compute = self._compute(scope, node, op_def, kernel, inputs)
         if not kernel.host or not in_place.is_maker(compute):
-            give_away(inputs)
+            mark_as_shared(inputs)
             name = self.bind(compute)
             self._emit_call(scope, node, op_def, kernel, inputs, name, arguments)
             return

@@ -1,7 +1,7 @@
 """Keeps tensor lists that a loop grows or shrinks as Python lists while it runs.
 
 before: while ...: v2 = push(v2, v1)
-after:  e = at_hand(v2, dims)
+after:  e = as_python_list(v2, dims)
         while ...: e.append(v1)
         v2 = as_list(v2, e)
 
@@ -18,7 +18,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.runtime.resource import is_torch_type
-from tensorloom.kernels.host.lists.list_at_hand import as_list, at_hand, careful_pop
+from tensorloom.kernels.host.lists.python_list import (
+    as_list,
+    as_python_list,
+    careful_pop,
+)
 from tensorloom.kernels.torch.state.variable_value import (
     tensors_for,
     to_host,
@@ -142,7 +146,7 @@ def start(
     for one in found:
         handle = _handle(emitter, scope, one)
         facts = [emitter.bind(fact, "c") for fact in (one.dtype, one.pushed)]
-        prepare = emitter.bind(at_hand, "f")
+        prepare = emitter.bind(as_python_list, "f")
         scope.write(f"{one.name} = {prepare}({handle}, {', '.join(facts)})", node)
 
 

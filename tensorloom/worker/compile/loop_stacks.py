@@ -1,7 +1,7 @@
 """Keeps the elements of stacks as Python lists while a loop runs.
 
 before: while ...: v2 = k1(stack, v1)
-after:  e = at_hand(stack, dtype)
+after:  e = elements_as_list(stack, dtype)
         while ...: v2 = k1(stack, v1) if e is None else e.append(v1)
 
 The loops that TensorFlow's client makes for gradients push to dozens of stacks, or pop
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.runtime.resource import is_torch_type
-from tensorloom.kernels.host.state.stack_state import elements_at_hand
+from tensorloom.kernels.host.state.stack_state import elements_as_list
 from tensorloom.kernels.torch.state.variable_value import to_host, to_tensor
 
 if TYPE_CHECKING:
@@ -139,5 +139,5 @@ def start(
     for one in found:
         handle = emitter.host(scope, one.handle)
         dtype = emitter.bind(one.dtype, "c")
-        at_hand = emitter.bind(elements_at_hand, "f")
-        scope.write(f"{one.name} = {at_hand}({handle}, {dtype})", node)
+        as_list = emitter.bind(elements_as_list, "f")
+        scope.write(f"{one.name} = {as_list}({handle}, {dtype})", node)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.types import dtypes
 from tensorloom.kernels.torch.linalg.product_sum import ProductSum
-from tensorloom.worker.compile.buffer_reuse import give_away
+from tensorloom.worker.compile.buffer_reuse import mark_as_shared
 from tensorloom.worker.compile.kernel_choice import choose_kernel
 from tensorloom.worker.compile.loop_sum_parts import (
     ADDITIONS,
@@ -141,7 +141,7 @@ def _product_emitter(one: LoopSum, part: Part) -> Emit:
     def emit(emitter: Emitter, scope: Scope, node: Node) -> None:
         inputs = emitter.inputs_of(scope, node)
         is_host = choose_kernel(node, inputs, emitter.device.kernel_type).host
-        give_away(inputs)
+        mark_as_shared(inputs)
         known = all(value.shape.is_fully_defined() for value in inputs)
         make = emitter.bind(partial(ProductSum, is_host=is_host, known=known))
         name = emitter.new_name(scope, "s")
@@ -177,7 +177,7 @@ def _emit_addition(
     if is_host:
         scope.write(f"np.add({total}, {emitter.host(scope, value)}, {total})", node)
     else:
-        give_away([value])
+        mark_as_shared([value])
         scope.write(f"{total}.add_({emitter.tensor(scope, value)})", node)
 
 

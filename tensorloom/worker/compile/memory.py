@@ -102,7 +102,7 @@ def runs_on_host(
     elif node.op in _ONE_PASS:
         limit = output_limit = ONE_PASS_ELEMENTS
     return (
-        are_at_hand(inputs, device_type, limit)
+        are_in_host_memory(inputs, device_type, limit)
         and all(
             is_small(v.shape, v.dtype.is_integer, device_type, limit) for v in inputs
         )
@@ -136,7 +136,7 @@ def _updates_on_host(node: Node, inputs: Sequence[Value], device_type: str) -> b
         node.attrs.get("N", 1) <= MOST_BY_NUMPY
         and all(_is_read_on_host(*handle, device_type) for handle in handles)
         and (node.op in _ASSIGNMENTS or _are_floats(handles))
-        and are_at_hand(values, device_type)
+        and are_in_host_memory(values, device_type)
         and all(is_small(v.shape, False, device_type, CPU_ELEMENTS) for v in values)
     )
 
@@ -207,7 +207,7 @@ def is_returnable(inputs: Sequence[Value], device_type: str) -> bool:
         return False
     if len(inputs) == 1 and inputs[0].handle is not None:
         return _is_read_on_host(*inputs[0].handle, device_type)
-    return all(is_torch_type(value.dtype) for value in inputs) and are_at_hand(
+    return all(is_torch_type(value.dtype) for value in inputs) and are_in_host_memory(
         inputs, device_type
     )
 
@@ -222,12 +222,13 @@ def _is_read_on_host(
     return device_type == "CPU" and elements is not None and elements <= limit
 
 
-def are_at_hand(
+def are_in_host_memory(
     inputs: Sequence[Value], device_type: str, limit: int = CPU_ELEMENTS
 ) -> bool:
-    """Whether all inputs are in host memory, or on a CPU but made of host memory.
+    """Whether all inputs are in host memory, or on a CPU and made from host memory.
 
-    limit: the elements of variables up to which they are read there.
+    Args:
+      limit: variables of at most so many elements count as in host memory.
     """
     for value in inputs:
         if value.read_of is not None:

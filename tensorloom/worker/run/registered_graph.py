@@ -182,15 +182,15 @@ class RegisteredGraph:
             step.rendezvous.unlink()
         return [results[index] for index in sorted(results)]
 
-    def run_apart(
+    def run_independent(
         self, feeds: Sequence[Any], step_id: int, rendezvous: StepRendezvous
     ) -> list[Any]:
-        """Runs a part that gets no tensor and waits for nothing: nobody cancels it.
+        """Runs a part that receives no tensor and never waits: it is not cancelled.
 
         Args:
           feeds: the values of its `_Arg`s.
           step_id: of the step.
-          rendezvous: takes the tensors that it gives, see `StepTable.apart`.
+          rendezvous: takes the tensors that it gives, see `StepTable.independent`.
 
         Raises:
           errors.OpError: as `run`.

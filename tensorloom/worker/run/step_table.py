@@ -331,8 +331,8 @@ class StepTable:
         """
         return self._entry(step_id).rendezvous
 
-    def apart(self, step_id: int) -> StepRendezvous:
-        """For a part that gets no tensor and waits for nothing: it is not kept here."""
+    def independent(self, step_id: int) -> StepRendezvous:
+        """The rendezvous, not kept here, of a part that never receives or waits."""
         return StepRendezvous(self._task, step_id, self._peers)
 
     def begin(self, step_id: int, resources: ResourceManager) -> Step:

@@ -306,10 +306,12 @@ class WorkerService:
         self, header: bytes, feeds: list[Any], call: ValueCall
     ) -> tuple[bytes, list[Any]]:
         step_id, name, over = _of_caller(header)
-        rendezvous = self._worker.steps.apart(step_id)
+        rendezvous = self._worker.steps.independent(step_id)
         carried = rendezvous.carry(name)
         held = self._numbered(header, over, feeds, call)
-        return _with_carried(held.graph.run_apart(feeds, step_id, rendezvous), carried)
+        return _with_carried(
+            held.graph.run_independent(feeds, step_id, rendezvous), carried
+        )
 
     def _run_linked(
         self, header: bytes, feeds: list[Any], call: ValueCall

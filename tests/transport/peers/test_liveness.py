@@ -27,7 +27,7 @@ class Task:
     def close_unused(self) -> None:
         self.tidied.set()
 
-    def gives_sign_of_life(self, timeout_s: float) -> bool:
+    def answers_ping(self, timeout_s: float) -> bool:
         self.asked.set()
         return self._is_alive
 
@@ -57,9 +57,9 @@ def test_calls_that_have_ended_meanwhile(watch: liveness._Watch) -> None:
     """The task was slow to say so, but what was waited for has come."""
 
     class Slow(Task):
-        def gives_sign_of_life(self, timeout_s: float) -> bool:
+        def answers_ping(self, timeout_s: float) -> bool:
             self._calls = {object()}  # never the same, however often it is asked
-            return super().gives_sign_of_life(timeout_s)
+            return super().answers_ping(timeout_s)
 
     task = Slow(False, {1})
     watch.add(task)

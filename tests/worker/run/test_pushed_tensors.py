@@ -113,7 +113,7 @@ def test_one_message_for_all_that_waits() -> None:
 def test_a_part_that_only_gives_is_in_no_table() -> None:
     peers = Peers()
     table = StepTable(TASK, peers)
-    rendezvous = table.apart(7)
+    rendezvous = table.independent(7)
     rendezvous.pushes = True
     carried = rendezvous.carry(PS)
     keys = [KEY % name for name in "abc"]

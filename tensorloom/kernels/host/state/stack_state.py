@@ -61,12 +61,12 @@ class Stack(Resource):
         self.elements.clear()
 
 
-def elements_at_hand(stack: Stack, dtype: DType) -> list[Any] | None:
-    """The elements of a stack, for who pushes values of that dtype and takes them.
+def elements_as_list(stack: Stack, dtype: DType) -> list[Any] | None:
+    """The elements of a stack as a Python list, to push and pop values of `dtype`.
 
     Returns:
-      What may be appended to, and popped from while it is not empty, as long as the
-      stack is not closed; None where pushes and pops need more than that.
+      The list, valid until the stack is closed; None where pushes and pops need checks
+      that only the kernel makes.
     """
     if stack.closed or stack.max_size >= 0:
         return None

@@ -31,10 +31,10 @@ class _Careful:
         self.handle = TensorList.push(self.handle, element)
 
 
-def at_hand(
+def as_python_list(
     handle: Any, dtype: DType, pushed: TensorShape | None
 ) -> list[Any] | _Careful:
-    """A list's elements, for who appends to them or takes the last ones.
+    """The elements of a tensor list as a Python list, to push to and pop from.
 
     Args:
       handle: the list; it stays as it is.
