@@ -102,7 +102,7 @@ def torch_kernels() -> dict[str, str]:
 
 
 def _kernel_index(package: ModuleType) -> dict[str, str]:
-    """Which module registers the kernels of which op; the first time imports all."""
+    """The module that registers each op's kernels; the first call imports all."""
 
     def made() -> dict[str, str]:
         import_all(package)

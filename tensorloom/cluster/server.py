@@ -358,7 +358,7 @@ def _task_index(cluster: ClusterSpec, job: str, task_index: int | None) -> int:
 
 
 def _own_address(cluster: ClusterSpec, server_def: Any) -> tuple[str, int]:
-    """The task's host and port; warns when whoever reaches them can run code."""
+    """The task's host and port; warns when anyone who reaches them can run code."""
     job, index = server_def.job_name, server_def.task_index
     if job not in cluster.jobs:
         raise errors.InvalidArgumentError(

@@ -193,7 +193,7 @@ class RemoteGraph(RegisteredGraph, Protocol):
         step: StepContext,
         done: Callable[[list[Any] | None, OpError | None], None],
     ) -> None:
-        """Begins a step; `done` hears of its fetches or of its error."""
+        """Begins a step; `done` is called with its fetches or its error."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Our own service beside TensorFlow's two: a task is told to stop, or who joined."""
+"""Our own service beside TensorFlow's two: stops a task, or reports who joined."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Channel(Protocol):
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
     ) -> PendingCall:
-        """Calls without waiting; `done` hears of the end."""
+        """Calls without waiting; `done` is called at the end."""
         ...
 
     def ask_status(self, timeout_s: float | None) -> Any:

@@ -50,7 +50,7 @@ class TensorSubscriber:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether somebody waits for a tensor."""
+        """Whether a receiver waits for a tensor."""
         return bool(self._waiting)
 
     def lose(self, reason: str) -> None:

@@ -377,7 +377,7 @@ def _needed(roots: Iterable[Operation]) -> set[Operation]:
 
 
 def names_variable(op: Operation) -> bool:
-    """Whether a reference is an op's own: others hand on one that they got."""
+    """Whether an op makes its reference itself, instead of passing an input on."""
     return "shared_name" in op._attrs
 
 

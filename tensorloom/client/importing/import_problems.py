@@ -165,7 +165,7 @@ def nearest_op(op: str) -> str:
 def edge_message(message: str, graph_def: Any, prefix: str) -> str:
     """An error of an edge as TensorFlow tells it: by the names in the new graph.
 
-    A node whose input is not there is told before a number of inputs that is wrong.
+    A missing input is reported before a wrong number of inputs.
     """
     if "do not match" in message or "Unknown input node" in message:
         return _unknown_input(graph_def) or message

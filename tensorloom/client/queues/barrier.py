@@ -1,4 +1,4 @@
-"""`data_flow_ops.Barrier`: a map that hands on elements that are complete."""
+"""`data_flow_ops.Barrier`: a map whose complete elements can be taken."""
 
 from __future__ import annotations
 

@@ -402,7 +402,7 @@ class BaseSession(SessionInterface):
 
     def __del__(self) -> None:
         # Nobody is left to hear of an error. At the end of the process other threads
-        # stand still: whoever waits for one waits for ever.
+        # stand still: a thread that waits for one waits forever.
         try:
             if not self._closed and not sys.is_finalizing():
                 self.close()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class PartitionInfo:
-    """What an initializer of a slice is told of the whole variable."""
+    """The place of a slice in the whole variable, for its initializer."""
 
     def __init__(self, full_shape: Any, var_offset: Any) -> None:
         for what, value in (("full_shape", full_shape), ("var_offset", var_offset)):

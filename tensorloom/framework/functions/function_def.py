@@ -370,7 +370,7 @@ class _BodyReader:
         inputs: tuple[tuple[str, int], ...],
         error: OpError,
     ) -> tuple[Node, list[DType]]:
-        """A node of which the dtypes are known at least, to look at the others.
+        """A stand-in for an unreadable node whose dtypes are known.
 
         Raises:
             InvalidArgumentError, NotFoundError: they are not.

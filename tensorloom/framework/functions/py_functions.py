@@ -16,7 +16,7 @@ _kept: dict[str, Callable[..., Any]] = {}
 
 
 def insert(function: Callable[..., Any]) -> str:
-    """Stores a function, as long as somebody holds it, and gives its token."""
+    """Stores a weak reference to a function and returns its token."""
     token = _new_token()
     try:
         _functions[token] = function

@@ -253,7 +253,7 @@ def _read_unreadable(
     reader: node_reader.NodeReader,
     error: InvalidArgumentError,
 ) -> Node:
-    """A constant of which the value alone is wrong.
+    """A constant whose value alone is wrong.
 
     Raises:
         InvalidArgumentError: something else is.

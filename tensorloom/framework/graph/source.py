@@ -1,7 +1,7 @@
 """Where in the user's program something was made: cheap to record, costly to print.
 
 A stack is recorded as (code object, instruction offset) pairs, which costs about a
-microsecond; file names and line numbers are worked out when somebody asks.
+microsecond; file names and line numbers are worked out on demand.
 """
 
 from __future__ import annotations

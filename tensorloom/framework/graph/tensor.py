@@ -60,7 +60,7 @@ class Tensor(TensorPrivateNames):
         self._shape: TensorShape = UNKNOWN
         self._consumers: list[Operation] = []
         self._handle_data: HandleData | None = None
-        # What constant_value.py found out: unset until somebody asks.
+        # The result of constant_value.py, unset until it is asked for.
         self._constant_value: Any = UNSET
 
     @property

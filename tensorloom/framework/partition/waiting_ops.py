@@ -89,7 +89,7 @@ def _called(node: Node, functions: Mapping[str, FunctionIR]) -> list[str]:
 def waits_in_any_order(
     nodes: Iterable[Node], functions: Mapping[str, FunctionIR]
 ) -> bool:
-    """Whether some of these nodes may wait of which none follows from the other.
+    """Whether two of these nodes may block that do not depend on each other.
 
     Run one after the other, the first might wait for what the second does.
 
@@ -108,7 +108,7 @@ def waits_in_any_order(
 
 
 def with_waiting_receives(graph: GraphIR) -> GraphIR:
-    """The part of a step of which nobody said what its Recvs wait for.
+    """The part of a step whose Recvs do not say yet what they wait for.
 
     Each may wait for anything: it stands for it itself.
     """

@@ -115,7 +115,7 @@ def create_op(
         message := op_def.removal_message(graph._producer)
     ):
         raise NotImplementedError(message)
-    # What is wrong with an attr by itself is told before the name is taken.
+    # Errors in single attrs are raised before the node's name is taken.
     given = _given_attrs(plan, keywords)
     fast = _collect_tensors(plan.inputs, keywords, graph)
     if fast is not None:

@@ -88,7 +88,7 @@ def _mismatch(
     attrs: dict[str, Any],
     inferred: dict[str, str],
 ) -> Exception:
-    """Says of which dtype the value is, and of which it should be."""
+    """The message that names the dtype of the value and the expected one."""
     try:
         observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Public names that are protobuf messages, loaded when somebody asks for one."""
+"""Public names that are protobuf messages, loaded on first use."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Block:
 
     @property
     def is_lent(self) -> bool:
-        """Whether somebody else reads or writes it, so that we must not write."""
+        """Whether another task uses it, so that it must not be written."""
         return self.is_retired or self.memory[:SLOTS] != _NOT_LENT
 
     def lend(self) -> int | None:
@@ -138,7 +138,7 @@ def holds(address: int) -> bool:
 
 
 def is_lent(address: int) -> bool:
-    """Whether a value begins here, and somebody else reads it."""
+    """Whether a value begins here that another task reads."""
     block = used.get(address)
     return block is not None and block.is_lent
 

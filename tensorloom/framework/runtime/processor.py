@@ -37,7 +37,7 @@ def has_avx512(about: dict[str, str]) -> bool:
 def is_other_avx512(about: dict[str, str]) -> bool:
     """Whether a processor with AVX-512 is one that MKL was not made for.
 
-    One of which nobody knows the maker is taken for Intel's.
+    A processor of unknown make counts as Intel's.
     """
     return about.get("vendor_id", "GenuineIntel") != "GenuineIntel" and has_avx512(
         about

@@ -63,16 +63,16 @@ class Resource:
         return pair
 
     def close(self) -> None:
-        """Called when the resource is deleted; wakes whoever waits on it."""
+        """Called when the resource is deleted; wakes the threads that wait on it."""
 
 
 class Variable(Resource):
     """A mutable tensor. `value` is None until the first assignment.
 
-    `value` is a NumPy value or a torch tensor, by `holds_host_value`; whoever holds it
-    may read it, and only an update under `lock` replaces or changes it. While a tensor
-    is changed in place it is taken out, and `value` is None: so a reader that finds
-    None asks `value_between_updates`, and no one ever sees half an update.
+    `value` is a NumPy value or a torch tensor, by `holds_host_value`. Any thread may
+    read it; only an update under `lock` replaces or changes it. While a tensor is
+    changed in place it is taken out, and `value` is None: a reader that finds None
+    calls `value_between_updates`, so that no thread sees half an update.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
 
 
 def _retire(inbox: queue.SimpleQueue[Callable[[], None]]) -> bool:
-    """Takes an idle inbox out of the stack; False if somebody just took it."""
+    """Takes an idle inbox out of the stack; False if another thread just took it."""
     with _idle.mutex:
         if inbox not in _idle.queue:
             return False

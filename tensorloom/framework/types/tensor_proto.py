@@ -325,7 +325,7 @@ def _decode_list(proto: TensorProto, dtype: DType, count: int) -> np.ndarray[Any
 
 
 def _with_empty_last(entries: Any, dtype: DType) -> list[Any]:
-    """Messages of which the last is what stands in for those that are missing."""
+    """The messages; the last of them stands in for missing ones."""
     from tensorloom.protos.resource_handle_pb2 import ResourceHandleProto
     from tensorloom.protos.tensor_pb2 import VariantTensorDataProto
 

@@ -73,7 +73,7 @@ class Lowering:
         self.spans = TaskSpans(graph.functions, placer)
         self.nodes: dict[str, Node] = {}
         self.moved: dict[Edge, Edge] = {}  # of lowered nodes: where a value is now
-        # Outputs of a loop that are its inputs: made where somebody wants them.
+        # Outputs of a loop that are its inputs: made only where they are read.
         self.passed: dict[Edge, Edge] = {}
         self.has_lowered = False
         self.interdependent = interdependent_nodes(graph)
@@ -275,7 +275,7 @@ class Lowering:
 
 
 def _is_stateful(node: Node, functions: Mapping[str, FunctionIR]) -> bool:
-    """Whether whoever calls a body runs this node of it, needed or not."""
+    """Whether a caller of the body runs this node even if no result needs it."""
     if node.op in functions:
         return functions[node.op].is_stateful
     return is_stateful(node)

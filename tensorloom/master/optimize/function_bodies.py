@@ -37,7 +37,7 @@ def optimize_functions(
     prefix = "=" if target.changes_references else ""
     for name in reached:
         function = graph.functions[name]
-        if function.problem is not None:  # its caller is told of it when it is compiled
+        if function.problem is not None:  # reported when a caller is compiled
             continue
         known = target.function_cache.get(prefix + name)
         if known is None or known[0] is not function:

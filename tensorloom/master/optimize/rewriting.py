@@ -27,7 +27,7 @@ from tensorloom.master.optimize.redirection import Redirection, with_inputs
 if TYPE_CHECKING:
     from tensorloom.master.optimize.target import OptimizeTarget
 
-#: What hands its input on as it is: of a reference, the variable's own memory.
+#: Ops whose output is their input: of a reference, the variable's own memory.
 IDENTITIES: Final = frozenset({"Identity", "StopGradient", "PreventGradient"})
 
 #: What is there before anything runs: to come after it means nothing.
@@ -176,7 +176,7 @@ class Rewriting:
         return new if waits == new.control_inputs else new.replace(control_inputs=waits)
 
     def _waited_for(self) -> set[str]:
-        """The nodes for which others wait, or which they hand on without reading."""
+        """The nodes that others wait for, or pass on without reading."""
         if self._waited is None:
             self._waited = {
                 name

@@ -92,7 +92,7 @@ class _Known:
     nodes: dict[str, Node] = field(default_factory=dict)
     handles: Handles = field(default_factory=dict)
     values: Values = field(default_factory=dict)
-    # Nodes of which more is known than the graph told.
+    # Nodes of which more is known than their attrs say.
     refined: set[str] = field(default_factory=set)
 
     def shape_of(self, edge: tuple[str, int]) -> TensorShape:

@@ -173,7 +173,7 @@ class MasterService:
                 self._master.close_session(handle)
 
     def collect_idle(self, idle_s: float) -> None:
-        """Closes the sessions of which nothing was heard for so long."""
+        """Closes the sessions that were idle for so long."""
         limit = time.monotonic() - idle_s
         for handle, session in list(self._sessions.items()):
             is_idle = session.heard < limit and not session.calls

@@ -1,4 +1,4 @@
-"""Ops that hand their input on: Identity and its relatives.
+"""Ops that return their input: Identity and its relatives.
 
 They differ in what they promise: that no gradient passes, that the values are finite,
 that the shape is known, that the value never changes.

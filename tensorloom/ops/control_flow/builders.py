@@ -191,7 +191,7 @@ def _gate(place: str, values: list[Any], name: str | None = None) -> Operation:
 def tuple(
     tensors: Sequence[Any], name: str | None = None, control_inputs: Any = None
 ) -> list[Any]:
-    """`tensors`, none of which is there before all of them are.
+    """`tensors`, each available only when all of them are.
 
     Args:
       tensors: tensors, IndexedSlices, operations, or None.

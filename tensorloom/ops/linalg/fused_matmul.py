@@ -29,7 +29,7 @@ _ = (
 
 
 def _shape_fn_of(op: str) -> ShapeFn:
-    """The shape function of an op of which the fused one begins with the inputs."""
+    """The shape function of an op whose inputs are the first ones of the fused op."""
     op_def = op_registry.find(op)
     assert op_def is not None
     assert op_def.shape_fn is not None

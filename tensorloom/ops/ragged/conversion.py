@@ -71,7 +71,7 @@ def _from_deep(
     rank: int,
     kind: Any,
 ) -> RaggedTensor:
-    """Several ragged dimensions, of which only the innermost is cut."""
+    """Several ragged dimensions; only the innermost is cut."""
     flat_shape = array_ops.concat(
         [array_ops.constant([-1], kind), shape[rank:]], axis=0
     )

@@ -72,7 +72,7 @@ register_op(
     outputs=["mutex_lock: variant"],
     shape_fn=scalar_shape,
     stateful=True,
-    doc="Waits for a mutex and locks it, as long as somebody holds the output.",
+    doc="Waits for a mutex and locks it, as long as its output is held.",
 )
 register_op(
     "ConsumeMutexLock",

@@ -233,7 +233,7 @@ class GrpcChannel:
         """There is one connection for all calls."""
 
     def in_flight(self) -> set[Hashable]:
-        """The calls that somebody waits for."""
+        """The calls that threads wait for."""
         return set(self._in_flight)
 
     def answers_ping(self, timeout_s: float) -> bool:

@@ -181,7 +181,7 @@ def _has_token(details: Any, token: bytes) -> bool:
 
 
 class _Malformed:
-    """Stands for a request that is no message, so that its caller hears of it."""
+    """The placeholder of a malformed request, whose caller gets an error."""
 
 
 _MALFORMED = _Malformed()

@@ -138,7 +138,7 @@ class GrpcStream:
                 self._poll_for_message()
 
     def wait_message(self) -> None:
-        """Waits until there is a message for `receive`, or somebody else polls.
+        """Waits until there is a message for `receive`, or another thread polls.
 
         Raises:
           StreamEnded: there is none any more.
@@ -173,7 +173,7 @@ class GrpcStream:
                 self._is_sending = False
                 if self._outbox:
                     self._start_sending(self._outbox.popleft())
-            elif event.tag == _SENT:  # who waits for it hears of the end
+            elif event.tag == _SENT:  # the waiting caller gets the error
                 self.cancel()
         if event.tag == _RECEIVED:
             self._take(event)
@@ -201,7 +201,7 @@ class GrpcStream:
                 self._take(event)
 
     def cancel(self) -> None:
-        """Ends the stream; who uses it hears of it."""
+        """Ends the stream; its users get an error."""
         self._call.cancel(self._cancelled, "Locally cancelled")
 
     def close(self) -> None:

@@ -67,7 +67,7 @@ class StreamConnection:
         self.lost = ""
         #: When it was last given back, on the clock `time.monotonic`.
         self.idle_since = 0.0
-        # Called when the task hangs up while somebody waits for it elsewhere.
+        # Called when the task hangs up while a thread waits for it elsewhere.
         self._on_hangup: Callable[[], None] | None = None
         self._used = time.monotonic()
         self._is_late = False
@@ -150,7 +150,7 @@ class StreamConnection:
 
     @property
     def on_hangup(self) -> Callable[[], None] | None:
-        """Called when the task hangs up while somebody waits for it elsewhere."""
+        """Called when the task hangs up while a thread waits for it elsewhere."""
         return self._on_hangup
 
     @on_hangup.setter

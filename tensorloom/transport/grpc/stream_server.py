@@ -97,7 +97,7 @@ class StreamServer:
     def _tensors(
         self, frame: frames.Frame, reader: message_frames.MessageReader
     ) -> Iterator[bytes]:
-        """Answers the requests for tensors, of which a stream has no other calls."""
+        """Answers requests for tensors, the only calls of this stream."""
         outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
 
         def write(*parts: Any, **named: Any) -> None:

@@ -38,7 +38,7 @@ MAX_FILES: Final = 16
 
 @dataclass(slots=True)
 class Lent:
-    """A body of which parts are lent."""
+    """A body with lent parts."""
 
     parts: list[bytes] = field(default_factory=list)
     rest: list[Buffer] = field(default_factory=list)  # to be copied
@@ -102,7 +102,7 @@ Borrowed = tuple[int, np.ndarray[Any, Any]]
 
 
 class LentBody:
-    """A received body of which parts are lent: cut like an array of its bytes."""
+    """A received body with lent parts, sliced like an array of its bytes."""
 
     def __init__(self, rest: np.ndarray[Any, Any], parts: Sequence[Borrowed]) -> None:
         """Puts a body together.

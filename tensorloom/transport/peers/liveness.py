@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 from tensorloom.framework.runtime import threads
 
-#: How long a task may be silent, in seconds; 0: for ever, as TensorFlow's tasks.
+#: How long a task may be silent, in seconds; 0: without limit, as TensorFlow's tasks.
 TIMEOUT_VARIABLE: Final = "TENSORLOOM_TASK_TIMEOUT_S"
 _DEFAULT_TIMEOUT_S: Final = 60.0
 # Channels are looked at so often, or more often if the limit is short.
@@ -93,7 +93,7 @@ class _Watch:
 
 
 class _Asks:
-    """Asks the tasks that somebody has waited for since the last look."""
+    """Pings the tasks that calls have waited for since the last round."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _WAIT_S: Final = 1.0
 _SETTINGS: Final = 4
-# What a client of HTTP/2 says first, with settings of which none is changed.
+# What a client of HTTP/2 sends first, with default settings.
 _PREFACE: Final = (
     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, _SETTINGS]) + b"\0" * 5
 )

@@ -72,7 +72,7 @@ def prepare(connection: socket.socket) -> None:
     """Lets a connection between hosts send at once, and break if the network is cut.
 
     Who waits for an answer asks for a sign of life; but who waits for the next call,
-    or has sent a reply, would hold a dead connection for ever.
+    or has sent a reply, would hold a dead connection forever.
     """
     if connection.family == socket.AF_UNIX:
         return

@@ -27,7 +27,7 @@ from tensorloom.transport.wire import frames, packing, value_methods
 if TYPE_CHECKING:
     from tensorloom.transport.wire.value_methods import Sent
 
-# The most bytes under way, of what the connection's buffer holds.
+# The most bytes in flight, of what the connection's buffer holds.
 _ROOM: Final = 64 * 1024
 # What a frame takes of it beside its own bytes, at most.
 _FRAME: Final = 1024
@@ -105,7 +105,7 @@ class CallLink:
         Args:
           ends: of the connection.
           step_id: of the call.
-          hung_up: is told when the other side has hung up.
+          hung_up: called when the other side has closed the connection.
         """
         self._ends = ends
         self._step_id = value_methods.STEP_ID.pack(step_id)
@@ -144,7 +144,7 @@ class CallLink:
             self._room = 0
             writer.write(frames.VALUES, value_methods.PUSH_ELSEWHERE)
         except OSError:
-            self._room = 0  # the caller, or whoever takes the reply, hears of it
+            self._room = 0  # the thread that takes the reply gets the error
             return False
         return bool(taken)
 

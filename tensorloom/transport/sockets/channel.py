@@ -90,7 +90,7 @@ class SocketChannel:
         self._acknowledged = -math.inf  # when the last push was known to have come
         self._push_lock = threading.Lock()
         self._held: list[AnyConnection] = []
-        # Connections that somebody waits at.
+        # Connections that a thread waits at.
         self._busy: set[AnyConnection] = set()
         self._is_closed = False
         watch.add(self)
@@ -260,7 +260,7 @@ class SocketChannel:
     def recv_tensors(
         self, step_id: int, keys: Sequence[str], done: Callable[[str], TensorDone]
     ) -> None:
-        """Asks for tensors of a step; `done(key)` gives who hears of each.
+        """Asks for tensors of a step; `done(key)` returns the callback of each.
 
         Raises:
           NotConnected: the endpoint cannot be reached.
@@ -387,7 +387,7 @@ class SocketChannel:
         connection.close()
 
     def broken(self, connection: AnyConnection, error: Exception) -> errors.OpError:
-        """Closes a connection that broke; returns what its user is told."""
+        """Closes a broken connection; returns the error for its user."""
         reason = connection.lost or str(error) or "it hung up"
         self._drop(connection)
         return self._unavailable(reason)
@@ -412,7 +412,7 @@ class SocketChannel:
             connection.close()
 
     def in_flight(self) -> set[Hashable]:
-        """The connections that somebody waits at."""
+        """The connections that a thread waits at."""
         waiting: set[Hashable] = set(self._busy)
         subscriber = self._tensors
         if subscriber is not None and subscriber.is_waiting:
@@ -432,7 +432,7 @@ class SocketChannel:
         return True
 
     def lose(self, reason: str) -> None:
-        """Hangs up where somebody waits."""
+        """Closes the connections that threads wait at."""
         for connection in list(self._busy):
             connection.hang_up(reason)
         subscriber = self._tensors

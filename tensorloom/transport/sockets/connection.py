@@ -64,7 +64,7 @@ class Connection:
         self.is_local = self.socket.family == socket.AF_UNIX
         #: Why the connection was given up, if it was.
         self.lost = ""
-        #: Called when the task hangs up while somebody waits for it elsewhere.
+        #: Called when the task hangs up while a thread waits for it elsewhere.
         self.on_hangup: Callable[[], None] | None = None
         hangups.watch(self.socket, self.hung_up)
 

@@ -225,7 +225,7 @@ class FrameReader:
         return Frame(kind, code, method, header, body)
 
     def _body(self, there: memoryview, size: int) -> np.ndarray[Any, Any]:
-        """A body of which the first bytes are there."""
+        """A body whose first bytes have arrived."""
         if len(there) == size:
             return np.frombuffer(bytearray(there), np.uint8)
         try:

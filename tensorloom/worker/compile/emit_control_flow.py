@@ -134,7 +134,7 @@ def emit_when_run(
     made: list[Made] | None = None,
     invariant: frozenset[str] = frozenset(),
 ) -> tuple[Scope, list[Value] | None]:
-    """As `emit_body`; a body of which a kernel cannot be made fails when it is run.
+    """As `emit_body`; a body without a kernel for a node fails when it is run.
 
     TensorFlow makes the kernels of a function at its first run, so a branch that is
     not taken may have nodes that have none. Loops and branches that it takes apart are

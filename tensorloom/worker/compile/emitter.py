@@ -163,7 +163,7 @@ class Emitter:
         return value.host_name
 
     def any_memory(self, scope: Scope, value: Value) -> str:
-        """The value as it is at hand."""
+        """The value in the memory where it is now."""
         if value.tensor_name is not None and not value.is_ref:
             return self.tensor(scope, value)
         return self.host(scope, value)

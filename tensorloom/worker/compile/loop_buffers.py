@@ -85,7 +85,7 @@ def add(scope: Scope, node: Node, before: str, after: str) -> Made:
 
 
 def overwritten(value: Value, by: Value) -> None:
-    """Notes that a value ends in the memory of another, of which it is made."""
+    """Notes that a value overwrites the memory of an input."""
     by.made = value.made
     if by.made is not None:
         by.made.value = by

@@ -127,7 +127,7 @@ def _by_variable(
 
 
 def _updates_on_host(node: Node, inputs: Sequence[Value], device_type: str) -> bool:
-    """Whether variables are updated by NumPy: few small ones, by what is at hand."""
+    """Whether NumPy updates the variables: few small ones, by host values."""
     handles = [value.handle for value in inputs if value.handle is not None]
     if all(holds_host_value(*handle, device_type) for handle in handles):
         return True

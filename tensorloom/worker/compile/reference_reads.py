@@ -39,7 +39,7 @@ class HeldRead(Variable):
         return now if now.shape == held.shape else now.reshape(held.shape)
 
     def value_between_updates(self) -> Any:
-        """The same: an update that is under way is waited for."""
+        """The same value, after an update in progress."""
         return self.value
 
     def __getattr__(self, name: str) -> Any:

@@ -59,7 +59,7 @@ class Value:
 
     @property
     def is_host(self) -> bool:
-        """True when it is at hand as a NumPy value (or as a constant)."""
+        """True when it exists as a NumPy value (or as a constant)."""
         return self.host_name is not None or self.constant is not None
 
 

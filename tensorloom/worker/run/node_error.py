@@ -1,4 +1,4 @@
-"""Which node an exception came from, and what the user is told about it."""
+"""Turns an exception into the error of the node that raised it."""
 
 from __future__ import annotations
 

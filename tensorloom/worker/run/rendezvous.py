@@ -35,7 +35,7 @@ class Rendezvous:
         return self._aborted is not None
 
     def send(self, key: str, value: Any, is_dead: bool = False) -> None:
-        """Leaves a value for whoever receives `key`; never blocks.
+        """Leaves a value for the receiver of `key`; never blocks.
 
         Raises:
           errors.OpError: the rendezvous was aborted.

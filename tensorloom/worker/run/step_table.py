@@ -1,6 +1,6 @@
 """The steps that span tasks: where each one's tensors meet, by step id.
 
-A peer may ask for a tensor before this task has heard of the step, so whoever comes
+A peer may ask for a tensor before this task knows the step, so whoever comes
 first makes the rendezvous; the master's CleanupGraph ends it.
 """
 
@@ -57,7 +57,7 @@ class Peers(Protocol):
           task: which task.
           step_id: of which step.
           keys: the rendezvous keys.
-          done: gives for a key who hears of it, as (value, is_dead, error).
+          done: returns the callback of a key, which gets (value, is_dead, error).
 
         Returns:
           A function that gives the request up.
@@ -302,7 +302,7 @@ class _Entry:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing runs here, for now or for ever."""
+        """Whether nothing runs here at the moment."""
         return all(step.is_over for step in self.steps)
 
 
@@ -381,7 +381,7 @@ class StepTable:
             self.abort(step_id, error)
 
     def lose(self, task: str) -> None:
-        """What a task has pushed may be lost: nobody must wait for it for ever."""
+        """Ends the waits for tensors that a task has pushed, as they may be lost."""
         if task == self._task:
             return
         error = status.derived(

@@ -58,7 +58,7 @@ class Worker:
 
     @property
     def numbering(self) -> FrameNumbering | None:
-        """None: it numbers frames as it is told."""
+        """None: the master says how it numbers frames."""
         return None
 
     @property

@@ -8,7 +8,7 @@ before: h = Mul(Mul(g, Reciprocal(AddV2(1, e))), e);  y = Mul(Neg(g), z)
         d = AddN(Select(p, g, 0), y, Select(p, 0, h), Neg(Select(p, h, 0)))
 after:  d = _SigmoidCrossEntropyGrad(g, x, y)
 
-The nodes before the last one stay for whoever else reads them; without readers they
+The nodes before the last one stay for their other readers; without readers they
 are dead, and the pass behind this one removes them.
 """
 

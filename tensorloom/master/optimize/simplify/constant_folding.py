@@ -156,7 +156,7 @@ class _Folder:
             for value, dtype in zip(outputs, node.output_types, strict=True)
         ]
         # A shape is known without its tensor, but a node that fails or has effects must
-        # still run for whoever asks for its shape.
+        # still run for readers of its shape.
         control = self._controls(node)
         if len(arrays) == 1:
             self._add(node.name, 0, arrays[0], node, control)
