@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
@@ -14,6 +15,8 @@ from tensorloom.kernels.host.strings.arrays import to_strings
 from tensorloom.kernels.torch.state.variable_value import owned_array
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tensorloom.framework.registry.op_kernel import (
         Compute,
         OpKernelConstruction,
@@ -168,9 +171,19 @@ def mutex_lock(c: OpKernelConstruction) -> Compute:
         with mutex.changed:
             mutex.wait_until(lambda: not mutex.locked, context, "MutexLock")
             mutex.locked = True
-        return MutexLock(mutex)
+        lock = MutexLock(mutex)
+        # The error of a step that fails may keep the lock for as long as it is kept.
+        release = weakref.WeakMethod(lock.release)
+        if context.cancellation.register(lambda: _call(release())) is None:
+            lock.release()
+        return lock
 
     return compute
+
+
+def _call(method: Callable[[], None] | None) -> None:
+    if method is not None:
+        method()
 
 
 @host_kernel("ConsumeMutexLock", large=True)
