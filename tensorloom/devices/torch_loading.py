@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from tensorloom.devices import thread_waits
+
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
@@ -61,6 +63,11 @@ def import_torch() -> None:
     """Imports torch, unless it is there, without what kernels do not need."""
     if "torch" in sys.modules:
         return
+    with thread_waits.limited():
+        _import_torch()
+
+
+def _import_torch() -> None:
     from importlib import metadata  # reads mail headers: a dozen modules
 
     version = metadata.version("torch")

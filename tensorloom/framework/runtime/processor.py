@@ -8,6 +8,8 @@ from typing import Final
 
 # What the libraries' code for AVX-512 asks of a processor.
 _AVX512: Final = frozenset(["avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"])
+# Zen 4, which takes two cycles for 512 bits.
+_LAST_HALVED_FAMILY: Final = 25
 
 
 @cache
@@ -41,4 +43,15 @@ def is_other_avx512(about: dict[str, str]) -> bool:
     """
     return about.get("vendor_id", "GenuineIntel") != "GenuineIntel" and has_avx512(
         about
+    )
+
+
+def has_halved_avx512(about: dict[str, str]) -> bool:
+    """Whether AVX-512 computes no more in a cycle than AVX2: AMD's before Zen 5."""
+    family = about.get("cpu family", "")
+    return (
+        about.get("vendor_id") == "AuthenticAMD"
+        and has_avx512(about)
+        and family.isdigit()
+        and int(family) <= _LAST_HALVED_FAMILY
     )

@@ -25,6 +25,21 @@ def test_processors(about: dict[str, str], has_avx512: bool, is_other: bool) -> 
     assert processor.is_other_avx512(about) is is_other
 
 
+@pytest.mark.parametrize(
+    ("about", "is_halved"),
+    [
+        ({"vendor_id": "AuthenticAMD", "flags": _FLAGS, "cpu family": "25"}, True),
+        ({"vendor_id": "AuthenticAMD", "flags": _FLAGS, "cpu family": "26"}, False),
+        ({"vendor_id": "AuthenticAMD", "flags": _FLAGS}, False),
+        ({"vendor_id": "AuthenticAMD", "flags": "avx2", "cpu family": "25"}, False),
+        ({"vendor_id": "GenuineIntel", "flags": _FLAGS, "cpu family": "6"}, False),
+        ({}, False),
+    ],
+)
+def test_units_of_half_the_width(about: dict[str, str], is_halved: bool) -> None:
+    assert processor.has_halved_avx512(about) is is_halved
+
+
 def test_description_is_of_the_first_processor(tmp_path: Path) -> None:
     path = tmp_path / "cpuinfo"
     path.write_text(

@@ -21,6 +21,12 @@ def matrices() -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
         "both transposed": (torch.randn(K, M).t(), torch.randn(N, K).t()),
         "columns of a larger one": (torch.randn(M, K + 9)[:, 4 : K + 4], b),
         "one row for all": (torch.randn(K).expand(M, K), b),
+        "large and transposed": (torch.randn(400, 300).t(), torch.randn(400, 20)),
+        "few columns": (torch.randn(200, 100), torch.randn(100, 10)),
+        "few columns, transposed": (
+            torch.randn(100, 200).t(),
+            torch.randn(10, 100).t(),
+        ),
         "small": (torch.randn(3, 4), torch.randn(4, 5)),
         "no rows": (torch.randn(0, 4), torch.randn(4, 5)),
         "nothing to sum": (torch.randn(3, 0), torch.randn(0, 5)),
@@ -30,11 +36,12 @@ def matrices() -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
 
 @pytest.mark.parametrize("case", matrices())
 @pytest.mark.parametrize("bias_rank", [0, 1, 2])
-@pytest.mark.parametrize("always_onednn", [False, True])
+@pytest.mark.parametrize("other_maker", [False, True])
 def test_values(
-    case: str, bias_rank: int, always_onednn: bool, monkeypatch: pytest.MonkeyPatch
+    case: str, bias_rank: int, other_maker: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if always_onednn:
+    monkeypatch.setattr(module, "_is_other_avx512", lambda: other_maker)
+    if other_maker:
         operator = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
         if operator is None:
             pytest.skip("this torch has no oneDNN")
