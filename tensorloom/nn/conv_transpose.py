@@ -61,7 +61,7 @@ def conv_transpose(
                 dilations=dilations,
                 name=name,
             )
-        raise ValueError(f"output_shape must be of length 3, 4, or 5 but was {rank}.")
+        raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {rank}.")
 
 
 def _length(output_shape: Any) -> int:
@@ -70,4 +70,6 @@ def _length(output_shape: Any) -> int:
         if size is None:
             raise ValueError("output_shape must have a static value.")
         return size
+    if output_shape is None:
+        raise ValueError("output_shape must be a tensor or sized collection.")
     return len(output_shape)

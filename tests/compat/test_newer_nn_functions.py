@@ -122,3 +122,21 @@ def test_images_with_zeros_around_them() -> None:
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(ValueError, match="Resize method is not implemented: best"):
         resize_images_v2(np.ones([2, 2, 1], np.float32), [1, 1], "best")
+
+
+@pytest.mark.parametrize("kind", ["avg_pool", "max_pool"])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_pools_go_by_the_rank_of_their_input(kind: str, dims: int) -> None:
+    values = np.arange(4.0**dims, dtype=np.float32).reshape(1, *[4] * dims, 1)
+    with tf.Graph().as_default(), tf.Session() as session:
+        newer = getattr(tf.nn, f"{kind}_v2")(values, 2, 2, "VALID")
+        older = getattr(tf.nn, f"{kind}{dims}d")(values, 2, 2, "VALID")
+        found, expected = session.run([newer, older])
+    assert found.shape == (1, *[2] * dims, 1)
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("kind", ["avg_pool_v2", "max_pool_v2"])
+def test_pools_of_other_ranks_are_refused(kind: str) -> None:
+    with pytest.raises(ValueError, match="must be of rank 3, 4 or 5 but was 6"):
+        getattr(tf.nn, kind)(np.ones([1] * 6, np.float32), 1, 1, "SAME")

@@ -380,13 +380,18 @@ def max_pool_v2(
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`max_pool` for 1 or 2 spatial dimensions, by the rank of the input.
+    """`max_pool` for 1, 2 or 3 spatial dimensions, by the rank of the input.
 
     Raises:
       ValueError: another rank.
     """
-    if _spatial_rank(input, data_format) == 1:
+    rank = _spatial_rank(input, data_format)
+    if rank == 1:
         return max_pool1d(input, ksize, strides, padding, data_format or "NWC", name)
+    if rank == 3:
+        return _volume_pool(
+            "MaxPool3D", input, ksize, strides, padding, data_format, name
+        )
     return _max_pool(input, ksize, strides, padding, data_format, name, False)
 
 
@@ -399,13 +404,18 @@ def avg_pool_v2(
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`avg_pool` for 1 or 2 spatial dimensions, by the rank of the input.
+    """`avg_pool` for 1, 2 or 3 spatial dimensions, by the rank of the input.
 
     Raises:
       ValueError: another rank.
     """
-    if _spatial_rank(input, data_format) == 1:
+    rank = _spatial_rank(input, data_format)
+    if rank == 1:
         return avg_pool1d(input, ksize, strides, padding, data_format or "NWC", name)
+    if rank == 3:
+        return _volume_pool(
+            "AvgPool3D", input, ksize, strides, padding, data_format, name
+        )
     data_format = data_format or "NHWC"
     channels = _channel_index(data_format, 3)
     return apply_op(  # type: ignore[no-any-return]
@@ -426,6 +436,29 @@ def _spatial_rank(value: Any, data_format: str | None) -> int:
         rank = len(data_format) - 2
     else:
         raise ValueError("The input must have a rank or a data format must be given.")
-    if rank not in (1, 2):
-        raise ValueError(f"Input tensor must be of rank 3 or 4 but was {rank + 2}.")
+    if rank not in (1, 2, 3):
+        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {rank + 2}.")
     return rank
+
+
+def _volume_pool(
+    op: str,
+    value: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None,
+    name: str | None,
+) -> Tensor:
+    """Pools volumes, as `avg_pool3d` and `max_pool3d` do."""
+    data_format = data_format or "NDHWC"
+    channels = _channel_index(data_format, 4)
+    return apply_op(  # type: ignore[no-any-return]
+        op,
+        input=value,
+        ksize=sequence_of(ksize, 3, channels, "ksize"),
+        strides=sequence_of(strides, 3, channels, "strides"),
+        padding=padding,
+        data_format=data_format,
+        name=name,
+    )

@@ -117,8 +117,8 @@ def _disagreement(first: _Terms, other: _Terms, device: str) -> errors.OpError |
     if first.shape != other.shape:
         shapes = [format_shape(s) for s in (first.shape or (), other.shape or ())]
         return invalid_argument(
-            f"{where}: the shapes of its members differ, {shapes[0]} and {shapes[1]} "
-            f"on {device}"
+            f"Shape mismatch in {where[0].lower()}{where[1:]}: its members have "
+            f"{shapes[0]} and {shapes[1]} on {device}"
         )
     return None
 
