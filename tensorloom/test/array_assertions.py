@@ -244,7 +244,8 @@ class ArrayAssertions(ContainerAssertions):
         self.assertEqual(self._GetNdArray(target).dtype, expected_dtype)
 
     def assertNear(self, f1: float, f2: float, err: float, msg: Any = None) -> None:
-        """Two numbers differ by at most `err`."""
+        """Two numbers, or arrays of one number, differ by at most `err`."""
+        f1, f2 = np.asarray(f1).item(), np.asarray(f2).item()
         near = f1 == f2 or math.fabs(f1 - f2) <= err
         extra = f" ({msg})" if msg is not None else ""
         self.assertTrue(near, f"{f1:f} != {f2:f} +/- {err:f}{extra}")

@@ -6,6 +6,7 @@ import collections
 import tempfile
 
 import numpy as np
+import pytest
 
 import tensorloom as tf
 
@@ -96,3 +97,13 @@ def test_facts_about_the_machine() -> None:
     assert tf.test.gpu_device_name() in ("", "/device:GPU:0")
     assert tf.test.is_gpu_available() == bool(tf.test.gpu_device_name())
     assert tf.test.get_temp_dir() == tf.test.get_temp_dir()
+
+
+def test_arrays_of_one_number_are_near_each_other() -> None:
+    case = tf.test.TestCase("run")
+    case.assertNear(np.array([1.0]), 1.05, 0.1)
+    with pytest.raises(AssertionError, match=r"1.000000 != 1.500000 \+/- 0.100000"):
+        case.assertNear(np.array([[1.0]]), np.float32(1.5), 0.1)
+    case.assertDeviceEqual(None, "")
+    with pytest.raises(AssertionError):
+        case.assertDeviceEqual(None, "/cpu:0")
