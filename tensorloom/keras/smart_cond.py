@@ -53,6 +53,7 @@ def smart_cond(
     return true_fn() if known else false_fn()
 
 
+@export("contrib.framework.smart_case")
 def smart_case(
     pred_fn_pairs: Any,
     default: Callable[[], Any] | None = None,

@@ -6,7 +6,11 @@ from typing import Final
 
 from tensorloom.client.program import arg_scope  # noqa: F401
 from tensorloom.client.variables import framework_variables  # noqa: F401
-from tensorloom.contrib.framework import model_variables  # noqa: F401
+from tensorloom.contrib.framework import (  # noqa: F401
+    assigning,
+    graph_queries,
+    model_variables,
+)
 from tensorloom.contrib.layers import (  # noqa: F401 - they declare the names
     batch_normalization,
     convolutions,
@@ -91,9 +95,16 @@ _OF_FRAMEWORK: Final = [
     "add_model_variable",
     "arg_scope",
     "arg_scoped_arguments",
+    "VariableDeviceChooser",
     "assert_global_step",
+    "assert_or_get_global_step",
+    "assign_from_checkpoint",
+    "assign_from_checkpoint_fn",
+    "assign_from_values",
+    "assign_from_values_fn",
     "create_global_step",
     "current_arg_scope",
+    "filter_variables",
     "get_global_step",
     "get_local_variables",
     "get_model_variables",

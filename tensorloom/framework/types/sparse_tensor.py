@@ -176,7 +176,10 @@ def is_sparse(x: Any) -> bool:
     return isinstance(x, (SparseTensor, SparseTensorValue))
 
 
-@export("convert_to_tensor_or_sparse_tensor")
+@export(
+    "convert_to_tensor_or_sparse_tensor",
+    "contrib.framework.convert_to_tensor_or_sparse_tensor",
+)
 def convert_to_tensor_or_sparse_tensor(
     value: Any, dtype: Any = None, name: str | None = None
 ) -> Tensor | SparseTensor:

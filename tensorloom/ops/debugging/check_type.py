@@ -87,7 +87,7 @@ def assert_proper_iterable(values: Any) -> None:
         )
 
 
-@export("assert_scalar", "debugging.assert_scalar")
+@export("assert_scalar", "debugging.assert_scalar", "contrib.framework.assert_scalar")
 def assert_scalar(
     tensor: Any, name: str | None = None, message: str | None = None
 ) -> Tensor:
@@ -106,7 +106,11 @@ def assert_scalar(
         return tensor  # type: ignore[no-any-return]
 
 
-@export("assert_same_float_dtype", "debugging.assert_same_float_dtype")
+@export(
+    "assert_same_float_dtype",
+    "debugging.assert_same_float_dtype",
+    "contrib.framework.assert_same_float_dtype",
+)
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     """The floating dtype that all `tensors`, and `dtype`, have in common.
 
