@@ -40,7 +40,7 @@ def all_programs() -> list[Program]:
     """Every program of the folders here, in the order of the files."""
     return [
         program
-        for path in sorted(Path(__file__).parent.glob("*/[a-z]*.py"))
+        for path in sorted(Path(__file__).parent.rglob("[a-z]*.py"))
         for program in read_programs(path)
     ]
 
