@@ -20,7 +20,15 @@ from typing import Any
 os.environ.setdefault("TENSORLOOM_VERIFY_PASSES", "1")
 
 from tests.fuzz.agreement import Differences, beside, between, shrunk
-from tests.fuzz.modes import ALL_PASSES, ALONE, DEVICES, INTERPRETED, MODES, NO_PASSES
+from tests.fuzz.modes import (
+    ALL_PASSES,
+    ALONE,
+    DEVICES,
+    INTERPRETED,
+    INTERPRETED_DEVICES,
+    MODES,
+    NO_PASSES,
+)
 from tests.fuzz.programs import Statement, random_program, render
 from tests.peer.peers import Peer
 
@@ -69,8 +77,9 @@ def _checks(
         return beside_peer
     if options.alone:
         return lambda number: between(MODES)
+    plain = (INTERPRETED, INTERPRETED_DEVICES)
     return lambda number: between(
-        [ALL_PASSES, DEVICES, INTERPRETED, ALONE[number % len(ALONE)]]
+        [ALL_PASSES, DEVICES, plain[number % 2], ALONE[number % len(ALONE)]]
     )
 
 
