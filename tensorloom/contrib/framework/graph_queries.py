@@ -29,7 +29,7 @@ def get_placeholders(graph: Graph) -> list[Tensor]:
 @export("contrib.framework.get_name_scope")
 def get_name_scope() -> str:
     """The name scope of the default graph, without a slash at its end."""
-    return get_default_graph().get_name_scope()
+    return get_default_graph().get_name_scope() or ""
 
 
 @export("contrib.framework.assert_or_get_global_step")
