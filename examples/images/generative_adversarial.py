@@ -17,7 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_integer("steps", 4000, "steps of training")
+flags.DEFINE_integer("steps", 6000, "steps of training")
 flags.DEFINE_string("model_dir", "", "where checkpoints are; empty: keep none")
 FLAGS = flags.FLAGS
 
