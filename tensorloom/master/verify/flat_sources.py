@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 
 _HANDS_ON: Final = frozenset(
-    {"Identity", PASSES_ON, *SWITCHES, *ENTERS, *EXITS, *NEXT_ITERATIONS}
+    {"Identity", PASSES_ON, "_SwitchN", *SWITCHES, *ENTERS, *EXITS, *NEXT_ITERATIONS}
 )
 # As deep as values of branches and loops are looked into.
 _DEEPEST: Final = 100

@@ -74,7 +74,7 @@ def swap(r: Renderer, n: Statement) -> None:
         first, second = second, first
     kind = KINDS[first.kind]
     old, one, two = r.new("r"), r.new("w"), r.new("w")
-    text = kind.neutral[n[3] % 4].format(a=first.name)
+    text = kind.neutral[n[3] % 3].format(a=first.name)
     given = second.name if not first.is_resource else f"{second.name} + {kind.zero}"
     both = [*first.before, *second.before]
     with r.scope(r.controls(n[4], *both), n[5], first, second):
