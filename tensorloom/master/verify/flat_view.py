@@ -158,6 +158,8 @@ class _Flattening:
             self._add_loop(node, called, condition, prefix)
         elif node.op in BRANCHES:
             self._add_branches(node, called, condition, prefix)
+        elif len(called[0].returns) != len(node.output_types):
+            self._put(node, condition)  # running it will fail
         else:
             results, effects = self._body(
                 node, called[0], node.inputs, f"{node.name}/", prefix, (), condition
