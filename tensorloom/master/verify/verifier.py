@@ -151,17 +151,24 @@ class _Comparison:
                 yield f"fetches: result '{name}' is gone"
 
     def _in_place_of(self, name: str, states: frozenset[Edge]) -> str | None:
-        """A new effect on all that an old one worked on."""
+        """A new effect on all that an old one worked on.
+
+        Two updates of one variable may both be in others: one whose op tells the old
+        one's comes first.
+        """
         if not states:
             return None
+        found = None
         for new, others in self.after.effects.items():
-            is_changed = new not in self.before.nodes or (
-                self.before.nodes[new].op != self.after.nodes[new].op
-                or self.before.nodes[new].inputs != self.after.nodes[new].inputs
-            )
-            if is_changed and states <= others:
-                return new
-        return None
+            if states <= others and self._is_changed(new):
+                if self.after.nodes[new].op.endswith(self._op(name)):
+                    return new
+                found = found or new
+        return found
+
+    def _is_changed(self, name: str) -> bool:
+        old, new = self.before.nodes.get(name), self.after.nodes[name]
+        return old is None or old.op != new.op or old.inputs != new.inputs
 
     # --- order -------------------------------------------------------------------
 
