@@ -38,7 +38,18 @@ Made by `make docs` from the registries; do not edit.
 | operation | inputs -> outputs | gradient | kernels | what it does |
 | --- | --- | --- | --- | --- |
 """
-AGREEMENT = Path(__file__).parents[1] / "tests" / "recorded" / "op_agreement.json"
+_RECORDED = Path(__file__).parents[1] / "tests" / "recorded"
+AGREEMENT = _RECORDED / "op_agreement.json"
+CONTRIB = _RECORDED / "api_contrib_1_15.json"
+CONTRIB_HEAD = """\
+## tf.contrib
+
+Each package of TensorFlow 1.15's `tf.contrib`: whole, part (with what is missing), or
+none yet. What is missing raises `AttributeError` when it is used.
+
+| package | names | missing |
+| --- | --- | --- |
+"""
 AGREEMENT_HEAD = """\
 ## Agreement with TensorFlow
 
@@ -71,7 +82,28 @@ def page() -> str:
     op_kernel.load_torch_kernels()
     ops = sorted(op_registry.registered_ops().items())
     rows = "".join(_row(op) for _, op in ops)
-    return f"{HEAD}{rows}\n{len(ops)} operations.\n\n{_agreement()}\n{_names()}"
+    parts = (_agreement(), _contrib(), _names())
+    return f"{HEAD}{rows}\n{len(ops)} operations.\n\n" + "\n".join(parts)
+
+
+def _contrib() -> str:
+    """A line for each package of tf.contrib."""
+    ours = set(export.names())
+    packages: dict[str, list[str]] = {}
+    for name in json.loads(CONTRIB.read_text(encoding="utf-8")):
+        package, _, _ = name.rpartition(".")
+        packages.setdefault(package, []).append(name)
+    rows = []
+    for package, names in sorted(packages.items()):
+        missing = [n.rpartition(".")[2] for n in names if n not in ours]
+        if len(missing) == len(names):
+            told = "none yet"
+        elif missing:
+            told = ", ".join(missing)
+        else:
+            told = "whole"
+        rows.append(f"| `tf.{package}` | {len(names)} | {told} |\n")
+    return CONTRIB_HEAD + "".join(rows)
 
 
 def _agreement() -> str:

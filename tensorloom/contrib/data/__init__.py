@@ -1,0 +1,1 @@
+"""`tf.contrib.data`: what is `tf.data.experimental` now."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.feature_column`: columns of sequences."""

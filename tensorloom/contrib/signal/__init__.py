@@ -1,0 +1,1 @@
+"""`tf.contrib.signal`: windows, frames and Fourier transforms over time."""

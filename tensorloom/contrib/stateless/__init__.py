@@ -1,0 +1,1 @@
+"""`tf.contrib.stateless`: random numbers that are a function of a seed."""
