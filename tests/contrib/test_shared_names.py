@@ -20,6 +20,10 @@ import tensorloom as tf
             lambda: tf.data.experimental.map_and_batch,
         ),
         (
+            lambda: tf.contrib.distributions.Normal,
+            lambda: tf.distributions.Normal,
+        ),
+        (
             lambda: tf.contrib.feature_column.sequence_numeric_column,
             lambda: tf.feature_column.sequence_numeric_column,
         ),

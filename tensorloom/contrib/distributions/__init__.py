@@ -1,0 +1,1 @@
+"""`tf.contrib.distributions`: so far what `tf.distributions` has, too."""

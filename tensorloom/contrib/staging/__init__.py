@@ -1,0 +1,1 @@
+"""`tf.contrib.staging`: areas where tensors wait for their step."""
