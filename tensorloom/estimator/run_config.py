@@ -144,10 +144,7 @@ class RunConfig:
         self._service = run_config_checks.check_service(tf_config.get("service"))
         for name, value in vars(read_settings(tf_config)).items():
             setattr(self, f"_{name}", value)
-        if not self._session_config and self._cluster_spec:
-            self._session_config = _cluster_session_config(
-                self._task_type, self._task_id
-            )
+        self._complete_session_config()
 
     # What `vars` shows in the log: these names are TensorFlow's.
     _session_config: Any
@@ -194,6 +191,13 @@ class RunConfig:
     train_distribute = _setting("train_distribute", "The strategy of training.")
     eval_distribute = _setting("eval_distribute", "The strategy of evaluation.")
     protocol = _setting("protocol", "The protocol of servers; None: the usual.")
+
+    def _complete_session_config(self) -> None:
+        """In a cluster a task speaks to parameter servers only."""
+        if not self._session_config and self._cluster_spec:
+            self._session_config = _cluster_session_config(
+                self._task_type, self._task_id
+            )
 
     def replace(self, **kwargs: Any) -> RunConfig:
         """New settings with some changed.

@@ -170,13 +170,8 @@ class TPUEstimatorSpec(_DeviceIndependentSpec):
 
     def as_estimator_spec(self) -> EstimatorSpec:
         """The `EstimatorSpec` of the same model; metrics and scaffold are made."""
-        metrics = None
-        if self.eval_metrics:
-            function, arguments = self.eval_metrics
-            if isinstance(arguments, dict):
-                metrics = function(**arguments)
-            else:
-                metrics = function(*arguments)
+        metrics = called(self.eval_metrics) if self.eval_metrics else None
+        hooks = self._host_call_hooks()
         return EstimatorSpec(
             mode=self.mode,
             predictions=self.predictions,
@@ -184,8 +179,20 @@ class TPUEstimatorSpec(_DeviceIndependentSpec):
             train_op=self.train_op,
             eval_metric_ops=metrics,
             export_outputs=self.export_outputs,
-            training_hooks=self.training_hooks,
+            training_hooks=[*self.training_hooks, *hooks],
             scaffold=self.scaffold_fn() if self.scaffold_fn else None,
-            evaluation_hooks=self.evaluation_hooks,
-            prediction_hooks=self.prediction_hooks,
+            evaluation_hooks=[*self.evaluation_hooks, *hooks],
+            prediction_hooks=[*self.prediction_hooks, *hooks],
         )
+
+    def _host_call_hooks(self) -> list[Any]:
+        """What makes the host call: nothing does, but for `TPUEstimator`."""
+        return []
+
+
+def called(call: tuple[Any, Any]) -> Any:
+    """What a function gives for its arguments: a list, or a dict by name."""
+    function, arguments = call
+    if isinstance(arguments, dict):
+        return function(**arguments)
+    return function(*arguments)

@@ -1,0 +1,1 @@
+"""`tf.contrib.tpu`: optimizers, scopes and loops of programs for TPUs, without TPUs."""

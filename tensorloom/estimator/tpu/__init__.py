@@ -1,0 +1,1 @@
+"""`tf.estimator.tpu`: the interface of TPU programs, for their runs without TPUs."""
