@@ -298,7 +298,9 @@ def parse_example(
             sparse_types=plan.sparse_types,
             dense_shapes=plan.dense_shapes,
         )
-    return _merged(features, plan.outputs(_flat(parts)))
+        # Sparse features are named in the scope.
+        outputs = plan.outputs(_flat(parts))
+    return _merged(features, outputs)
 
 
 def _example_plan(features: Mapping[str, Any]) -> _Plan:
@@ -345,7 +347,9 @@ def parse_single_example(
             dense_keys=plan.dense_keys,
             dense_shapes=plan.dense_shapes,
         )
-    return _merged(features, plan.outputs(_flat(parts)))
+        # Sparse features are named in the scope.
+        outputs = plan.outputs(_flat(parts))
+    return _merged(features, outputs)
 
 
 @export("io.parse_sequence_example")

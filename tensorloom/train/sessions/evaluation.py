@@ -201,6 +201,11 @@ def _counting(eval_ops: Any, eval_step: Any, hooks: Sequence[SessionRunHook]) ->
         steps_per_run = get_or_create_steps_per_run_variable()
         count = cast(steps_per_run, dtype=eval_step.dtype)
     update = state_ops.assign_add(eval_step, count, use_locking=True)
+    return with_count(eval_ops, update)
+
+
+def with_count(eval_ops: Any, update: Any) -> Any:
+    """`eval_ops` with an operation more."""
     if isinstance(eval_ops, dict):
         return {**eval_ops, "update_eval_step": update}
     if isinstance(eval_ops, (tuple, list)):

@@ -1,0 +1,1 @@
+"""`tf.contrib.losses`: losses as they first were, predictions before labels."""
