@@ -93,7 +93,7 @@ class _Loop:
                 self.supervisor.request_stop()
 
     def _finish(self, session: Any, threads: Any) -> None:
-        """Stops the threads, then saves: no other checkpoint can come after this one."""
+        """Stops the threads, then saves, so that this checkpoint is the last one."""
         supervisor = self.supervisor
         try:
             # The end of the session closes the writer.
