@@ -45,6 +45,33 @@ def test_a_branch_reads_a_variable_of_another_task(target: str) -> None:
             assert sess.run(y) == 7
 
 
+@pytest.mark.parametrize(
+    ("writes", "expected"),
+    [(False, [(0, 1.0), (3, 13.0)]), (True, [(0, 1.0), (3, 45.0)])],
+)
+def test_a_loop_works_on_a_variable_of_another_task(
+    writes: bool, expected: list[tuple[int, float]], target: str
+) -> None:
+    """By reference: it is read, and written to, where it is."""
+    tf.disable_control_flow_v2()
+    with tf.Graph().as_default():
+        with tf.device(PS):
+            v = tf.Variable(3.0, use_resource=False)
+        with tf.device(WORKER):
+            more = v.assign_add(1.0)
+            limit = tf.placeholder(tf.int32, [])
+
+            def body(i: Any, sum_: Any) -> Any:
+                return i + 1, sum_ + (v.assign_add(sum_) if writes else more)
+
+            with tf.control_dependencies([more]):
+                looped = tf.while_loop(lambda i, _: i < limit, body, [0, 1.0])
+        with tf.Session(target) as sess:
+            for n, result in expected:
+                sess.run(v.initializer)
+                assert sess.run(looped, {limit: n}) == (n, result)
+
+
 def test_an_error_in_a_classic_branch_names_its_node(target: str) -> None:
     with tf.Graph().as_default():
         with tf.device(WORKER):

@@ -18,14 +18,6 @@ def tasks() -> Iterator[Mode]:
         yield Mode("two tasks", two_tasks(servers["worker"][0].target))
 
 
-# A cond in a loop over two tasks gives an Identity a value where it wants a variable.
-KNOWN = pytest.mark.xfail(strict=True, reason="a cond in a loop over tasks")
-SEEDS = [
-    pytest.param(seed, marks=KNOWN) if seed == 2_000_004 else seed
-    for seed in range(2_000_000, 2_000_030)
-]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", range(2_000_000, 2_000_030))
 def test_two_tasks(seed: int, tasks: Mode) -> None:
     assert not between([tasks])(render(random_program(seed, length=10)))

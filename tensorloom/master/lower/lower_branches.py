@@ -17,6 +17,7 @@ from tensorloom.master.lower.task_spans import skipped_inputs
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Edge, FunctionIR
+    from tensorloom.framework.types.dtypes import DType
     from tensorloom.master.lower.lower_functional import Inlined, Lowering
 
 
@@ -28,10 +29,10 @@ def lower_branches(
     chooser = _chooser(lowering, node)
     skipped = skipped_inputs(node)
 
-    def switch(text: str, edge: Edge) -> str:
+    def switch(text: str, edge: Edge, argument: DType) -> str:
         is_case = node.op in CASES
         op = "_SwitchN" if is_case else "Switch"
-        if op == "Switch" and lowering.type_of(edge)._is_ref_dtype:
+        if op == "Switch" and lowering.brings_variable(edge, argument):
             # It stays with the variable: branches read it where it is, if at all.
             op = "RefSwitch"
         shape = (lowering.nodes[edge[0]].output_shapes or {edge[1]: UNKNOWN})[edge[1]]
@@ -48,9 +49,12 @@ def lower_branches(
         return made
 
     switches = [
-        switch(f"switch_{i}", edge) for i, edge in enumerate(node.inputs[skipped:])
+        switch(f"switch_{i}", edge, argument)
+        for i, (edge, argument) in enumerate(
+            zip(node.inputs[skipped:], branches[0].arg_types, strict=True)
+        )
     ]
-    chosen = switch("switch_pred", chooser)
+    chosen = switch("switch_pred", chooser, lowering.type_of(chooser).base_dtype)
     results: list[list[Edge]] = []
     ends: list[Edge] = []
     for index, branch in enumerate(branches):

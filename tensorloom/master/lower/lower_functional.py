@@ -143,6 +143,10 @@ class Lowering:
         """The dtype of an edge."""
         return self.nodes[edge[0]].output_types[edge[1]]
 
+    def brings_variable(self, edge: Edge, argument: DType) -> bool:
+        """Whether a function that is given an edge as an argument gets a reference."""
+        return argument._is_ref_dtype and self.type_of(edge)._is_ref_dtype
+
     def emit(
         self,
         owner: Node,
@@ -155,8 +159,13 @@ class Lowering:
         shapes: Sequence[TensorShape] | None = None,
         count: int = 1,
     ) -> Edge:
-        """Adds a primitive at the place of `owner`; its first output."""
+        """Adds a primitive at the place of `owner`; its first output.
+
+        The output is a value, also of a reference, unless the op is of references.
+        """
         dtype = self.type_of(inputs[0])
+        if not op.startswith("Ref"):
+            dtype = dtype.base_dtype
         if op == "Merge":
             types: tuple[DType, ...] = (dtype, dtypes.int32)
         else:

@@ -31,7 +31,10 @@ def lower_loop(
     entered = [
         lowering.emit(
             node,
-            "Enter",
+            # A reference stays with its variable: the body reads it there.
+            "RefEnter"
+            if lowering.brings_variable(edge, body.arg_types[i])
+            else "Enter",
             f"{name}/enter_{i}",
             [edge],
             {

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
+from tensorloom.client.functions.function import Defun
 from tensorloom.cluster import local
 from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.interfaces import DeviceInfo
@@ -145,6 +146,29 @@ def test_an_update_runs_with_its_variable() -> None:
     assert update.device == PS
     nexts = [n for n in after.nodes.values() if n.op == "NextIteration"]
     assert all(update.name in n.control_inputs for n in nexts)
+
+
+def test_a_function_that_takes_a_value_gets_no_reference() -> None:
+    v = tf.get_variable("v", [], use_resource=False)
+
+    @Defun(tf.int32, tf.float32)
+    def goes_on(i: Any, _: Any) -> Any:
+        return i < 3
+
+    @Defun(tf.int32, tf.float32)
+    def step(i: Any, x: Any) -> Any:
+        with tf.device(PS):
+            return i + 1, tf.sqrt(x)
+
+    def build() -> Any:
+        inputs = [tf.constant(0), v._ref()]
+        return tf.raw_ops.While(input=inputs, cond=goes_on, body=step)
+
+    _, after, _ = lowered(build)
+    (enter,) = [
+        n for n in after.nodes.values() if ("v", 0) in n.inputs[:1] and "Enter" in n.op
+    ]
+    assert (enter.op, enter.output_types) == ("Enter", (tf.float32,))
 
 
 def test_what_asks_for_a_node_and_no_device_goes_to_the_node() -> None:
