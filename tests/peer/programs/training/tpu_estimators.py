@@ -74,3 +74,18 @@ result = [error(make, config=None), error(make, config=tf.estimator.RunConfig())
           error(predict, without), error(predict, input_fn=lambda: tf.zeros([2, 2])), error(predict, config=T.RunConfig(tpu_config=T.TPUConfig(eval_training_input_configuration=5))),
           T.TPUConfig(), T.TPUConfig('5m', per_host_input_for_training=False), T.RunConfig(master='x').evaluation_master, T.RunConfig(master='x', evaluation_master='').evaluation_master, T.RunConfig().replace(tpu_config=T.TPUConfig(7)).tpu_config.iterations_per_loop,
           T.RunConfig(tpu_config=T.TPUConfig(7)).replace(tf_random_seed=2).tpu_config.iterations_per_loop, [getattr(T.InputPipelineConfig, n) for n in dir(T.InputPipelineConfig) if n[0] != '_']]
+
+# program: an optimizer across shards, bfloat16 variables and loops
+# compare: error values
+# not in 2.21: error values
+T = tf.contrib.tpu
+with T.bfloat16_scope() as scope:
+    v = tf.get_variable('a', [2], tf.bfloat16); w = tf.get_variable('b', [2])
+o = T.CrossShardOptimizer(tf.train.MomentumOptimizer(.1, .9))
+x = tf.get_variable('x', [2])
+pairs = o.compute_gradients(tf.reduce_sum(x * x))
+op = o.apply_gradients(pairs, tf.train.get_or_create_global_step())
+make = lambda **kw: T.CrossShardOptimizer(tf.train.AdamOptimizer(), **kw).compute_gradients(tf.reduce_sum(x))
+with tf.Graph().as_default(), tf.Session() as s:
+    values = s.run([T.while_loop(lambda i: i < 5, lambda i: i + 1, [0]), T.repeat(3, lambda a, b: (a * 2., b + a), [1., 0.])])
+result = [v.name for v in tf.global_variables()], v.dtype.name, w.dtype.name, type(v).__name__, scope.name, [(g is None, q.name) for g, q in pairs], op.type, [q.name for q in o.variables()], o.get_name(), o.get_slot_names(), o.get_slot(x, 'momentum').name, T.core(2), values, [error(make, **kw) for kw in ({'reduction': 'none'}, {'group_assignment': [[0, 1]]}, {'group_assignment': 3}, {'group_assignment': [[0]]})], error(T.repeat, 3, lambda a: a, [1., 2.]), error(T.while_loop, lambda i: i < 5, lambda i: tf.cast(i, tf.float32), [0])
