@@ -38,7 +38,6 @@ _COMPANIONS: Final = frozenset(
         *("sonnet", "tensor2tensor", "trfl", "dm_control", "tf_keras"),
     ]
 )
-# Names of TensorFlow 2, and of contrib, with what 1.15 has for them.
 _ERRORS_OF_ABSENCE: Final = frozenset(
     [
         *("AttributeError", "BaseException", "Exception", "ImportError"),
@@ -46,27 +45,25 @@ _ERRORS_OF_ABSENCE: Final = frozenset(
     ]
 )
 _VERSIONS: Final = frozenset(["VERSION", "__version__"])
+# Functions that are there to say what they cannot do.
+_REFUSED: Final = frozenset(
+    [
+        *("enable_eager_execution", "enable_v2_behavior"),
+        "config.experimental_connect_to_host",
+        "config.experimental_connect_to_cluster",
+    ]
+)
+# Names of TensorFlow 2, and of contrib, with what 1.15 has for them.
 _REPLACEMENTS: Final = {
-    "contrib.layers.xavier_initializer": "tf.glorot_uniform_initializer",
-    "contrib.layers.variance_scaling_initializer": "tf.variance_scaling_initializer",
-    "contrib.layers.fully_connected": "tf.layers.dense",
-    "contrib.layers.conv2d": "tf.nn.conv2d",
-    "contrib.layers.max_pool2d": "tf.nn.max_pool",
-    "contrib.layers.batch_norm": "tf.nn.fused_batch_norm",
-    "contrib.layers.dropout": "tf.layers.dropout",
-    "contrib.layers.flatten": "tf.layers.flatten",
-    "contrib.layers.l2_regularizer": "tf.nn.l2_loss",
-    "layers.conv2d": "tf.nn.conv2d",
-    "layers.max_pooling2d": "tf.nn.max_pool",
-    "layers.batch_normalization": "tf.nn.fused_batch_norm",
+    "contrib.eager": "a graph and tf.Session",
     "contrib.rnn": "tf.nn.rnn_cell",
     "contrib.lookup": "tf.lookup",
-    "contrib.data": "tf.data.experimental",
-    "contrib.summary": "tf.summary",
     "GradientTape": "tf.gradients",
     "Module": "tf.variable_scope",
     "enable_eager_execution": "a graph and tf.Session",
     "enable_v2_behavior": "a graph and tf.Session",
+    "config.experimental_connect_to_host": "tf.Session with a server's target",
+    "config.experimental_connect_to_cluster": "tf.Session with a server's target",
     "autograph": "tf.cond and tf.while_loop",
     "keras.layers.Dense": "tf.layers.dense",
     "keras.layers.Conv2D": "tf.nn.conv2d",
@@ -384,6 +381,11 @@ class _Auditor(ast.NodeVisitor):
         elif name:
             value = self._check(name, node.func)
             self.findings += self._arguments(name, value, node)
+            if name in _REFUSED:
+                text = f"tf.{name} is refused: there is no eager execution"
+                remedy = replacement(name)
+                where = self._where(node)
+                self.findings.append(Finding(ERROR, f"tf.{name}", where, text, remedy))
         else:
             self.visit(node.func)
         for child in (*node.args, *node.keywords):

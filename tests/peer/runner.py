@@ -35,6 +35,8 @@ def execute(tf, source, name="<program>", ops=True):
     or class name, message and traceback of the exception that ended the program).
     """
     tf.reset_default_graph()
+    # Models of boosted trees, and programs, turn them on for the process.
+    tf.disable_resource_variables()
     outcome = {"result": None, "ops": [], "error": None}
     namespace = {"tf": tf, "np": np, "error": error, "__name__": "__program__"}
     with tf.Graph().as_default() as graph:

@@ -40,21 +40,6 @@ def test_a_folder_with_too_many_modules_is_told(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_circles(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    first: str,
-    second: str,
-    is_circle: bool,
-) -> None:
-    monkeypatch.setattr(check_layout, "KNOWN", {})
+def test_circles(tmp_path: Path, first: str, second: str, is_circle: bool) -> None:
     house = _package(tmp_path, {"__init__.py": "", "a.py": first, "b.py": second})
     assert bool(list(check_layout.circles(house))) == is_circle
-
-
-def test_a_known_circle_that_is_gone_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(check_layout, "KNOWN", {"house": 2})
-    house = _package(tmp_path, {"__init__.py": "", "a.py": "", "b.py": ""})
-    assert "lower it" in next(check_layout.circles(house))

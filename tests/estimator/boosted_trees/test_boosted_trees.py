@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,13 @@ _DATA = {
     "c": _RANDOM.choice(["x", "y"], 60).astype(object),
 }
 _LABELS = ((_DATA["a"] > 0.5) ^ (_DATA["c"] == "x")).astype(np.int32)
+
+
+@pytest.fixture(autouse=True)
+def _reference_variables() -> Iterator[None]:
+    """These models turn on resource variables for the process, as in TensorFlow."""
+    yield
+    tf.disable_resource_variables()
 
 
 def _category(key: str, *values: str) -> Any:
