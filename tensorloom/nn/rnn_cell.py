@@ -206,6 +206,7 @@ def _check_agrees(inputs: Tensor, batch_size: Any, dtype: Any) -> None:
         )
 
 
+@export("contrib.rnn.LayerRNNCell")
 class LayerRNNCell(RNNCell):
     """Base of cells that make their variables in `build`, as other layers do."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorloom.client.control_flow.cond import cond
+from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, colocate_with, get_default_graph
 from tensorloom.framework.types import nest
 from tensorloom.framework.types.constant_value import constant_value
@@ -23,27 +24,29 @@ def cache_variables(scope: Any) -> None:
         scope.set_caching_device(lambda op: op.device)
 
 
-def transpose_batch_time(value: Any) -> Any:
+@export("contrib.rnn.transpose_batch_time")
+def transpose_batch_time(x: Any) -> Any:
     """[batch, time, ...] <-> [time, batch, ...]; vectors and scalars as they are."""
-    static = value.shape
+    static = x.shape
     if static.rank is not None and static.rank < 2:
-        return value
-    rank = array_ops.rank(value)
+        return x
+    rank = array_ops.rank(x)
     order = array_ops.concat(([1, 0], math_ops.range(2, rank)), axis=0)
-    result = array_ops.transpose(value, order)
+    result = array_ops.transpose(x, order)
     if static.rank is not None:
         sizes = static.as_list()
         result.set_shape([sizes[1], sizes[0], *sizes[2:]])
     return result
 
 
-def batch_size_of(inputs: Sequence[Tensor]) -> Any:
+@export("contrib.rnn.best_effort_input_batch_size")
+def batch_size_of(flat_input: Sequence[Tensor]) -> Any:
     """Of inputs [time, batch, ...]: a number where one is known, else a tensor.
 
     Raises:
       ValueError: an input has fewer than two dimensions.
     """
-    for value in inputs:
+    for value in flat_input:
         shape = value.shape
         if shape.rank is None:
             continue
@@ -52,7 +55,7 @@ def batch_size_of(inputs: Sequence[Tensor]) -> Any:
         size = shape.as_list()[1]
         if size is not None:
             return size
-    return array_ops.shape(inputs[0])[1]
+    return array_ops.shape(flat_input[0])[1]
 
 
 def state_dtype(dtype: Any, state: Any) -> Any:

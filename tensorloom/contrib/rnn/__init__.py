@@ -1,0 +1,1 @@
+"""`tf.contrib.rnn`: recurrent cells, wrappers of cells, and fused recurrences."""
