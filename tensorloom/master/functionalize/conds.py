@@ -36,6 +36,7 @@ from tensorloom.framework.types.tensor_shape import SCALAR, UNKNOWN
 from tensorloom.master.functionalize.identity import as_identity
 from tensorloom.master.functionalize.liveness import ALWAYS, Condition, Literal
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
+from tensorloom.master.optimize.redirection import Redirection
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
@@ -273,14 +274,13 @@ class _Rewriter:
 
     def _connect(self, cond: _Cond, name: str, nodes: dict[str, Node]) -> None:
         """Puts what reads the Merges behind the If."""
-        moved: dict[Edge, Edge] = {}
+        moved = Redirection()
         for index, (merge, _) in enumerate(cond.merges):
             nodes[merge.name] = as_identity(merge).replace(inputs=((name, index),))
-            moved[merge.name, 1] = name, len(cond.merges) + index
-        for node in list(nodes.values()):
-            if any(edge in moved for edge in node.inputs):
-                inputs = tuple(moved.get(edge, edge) for edge in node.inputs)
-                nodes[node.name] = node.replace(inputs=inputs)
+            chosen = name, len(cond.merges) + index
+            moved.replace_output((merge.name, 1), chosen)
+        for key, node in nodes.items():
+            nodes[key] = moved.apply(node)
 
     def _collect(
         self,
