@@ -55,6 +55,17 @@ def counts_at_thresholds(
             math_ops.cast(labels, dtype=dtypes.bool),
             weights,
         )
+    return unchecked_counts(labels, predictions, thresholds, weights, includes)
+
+
+def unchecked_counts(
+    labels: Any,
+    predictions: Any,
+    thresholds: Sequence[float],
+    weights: Any,
+    includes: Sequence[str],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same of bools and floats of one shape, whatever the predictions are."""
     count = len(thresholds)
     conditions = _conditions(labels, predictions, thresholds, includes)
     tiled = None

@@ -1,0 +1,1 @@
+"""`tf.contrib.metrics`: the metrics under their first names, and some more."""
