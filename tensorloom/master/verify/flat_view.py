@@ -286,7 +286,9 @@ class _Flattening:
         test, step = called[:2]
         held: list[Edge] = []
         for index, edge in enumerate(call.inputs):
-            name, dtype = f"{call.name}/held_{index}", call.output_types[index]
+            # By the argument: of a loop with fewer variables the places are others.
+            name = f"{call.name}/held_{step.arg_names[index]}"
+            dtype = call.output_types[index]
             control = call.control_inputs
             self._put(
                 Node(name, PASSES_ON, (edge,), control, call.device, {}, (dtype,)),

@@ -60,6 +60,33 @@ with tf.Session() as s:
         v.load(np.random.RandomState(len(v.name)).rand(*v.shape.as_list()).astype(np.float32) - 0.5, s)
     result = [(name, shape, s.run([outputs, ends])) for name, shape, outputs, ends in result]
 
+# program: beam search over attention, with penalties and the history of alignments
+# compare: error values
+# not in 2.21: error values
+s2s = tf.contrib.seq2seq
+state = np.random.RandomState(0)
+memory, table = state.rand(3, 5, 4).astype(np.float32), state.rand(7, 4).astype(np.float32)
+result = []
+for known in (True, False):
+    with tf.Graph().as_default():
+        batch = 3 if known else tf.placeholder_with_default(3, [])
+        own = tf.constant(memory) if known else tf.placeholder_with_default(memory, [None, None, 4])
+        mechanism = s2s.BahdanauAttention(4, s2s.tile_batch(own, 4), s2s.tile_batch(tf.constant([5, 3, 4]), 4))
+        cells = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(4), tf.nn.rnn_cell.GRUCell(4)])
+        cell = s2s.AttentionWrapper(cells, mechanism, alignment_history=True, attention_layer_size=4)
+        decoder = s2s.BeamSearchDecoder(cell, tf.constant(table), tf.fill([batch], 1), 4, cell.zero_state(batch * 4, tf.float32),
+                                        4, tf.layers.Dense(7, use_bias=False), 0.6, 0.3)
+        outputs, final, _ = s2s.dynamic_decode(decoder, maximum_iterations=9)
+        history = final.cell_state.alignment_history
+        if known:
+            history = history.stack()
+        with tf.Session() as s:
+            s.run(tf.global_variables_initializer())
+            for v in tf.global_variables():
+                v.load(np.random.RandomState(len(v.name)).rand(*v.shape.as_list()).astype(np.float32) - 0.5, s)
+            result.append(([v.name for v in tf.global_variables()], outputs.predicted_ids.shape.as_list(),
+                           s.run([outputs, final.lengths, final.log_probs, final.finished, history])))
+
 # program: mistakes with decoders
 # compare: error values
 # not in 2.21: error values
