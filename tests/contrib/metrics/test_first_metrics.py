@@ -39,6 +39,21 @@ _CASES: dict[str, tuple[Any, Any]] = {
         lambda: metrics.f1_score(tf.constant(_LABELS), tf.constant(_SCORES)),
         6 / 7,
     ),
+    "covariance": (
+        lambda: metrics.streaming_covariance(_SCORES, _LABELS.astype(np.float32)),
+        np.cov(_SCORES, _LABELS)[0, 1],
+    ),
+    "correlation": (
+        lambda: metrics.streaming_pearson_correlation(
+            _SCORES, _LABELS.astype(np.float32)
+        ),
+        np.corrcoef(_SCORES, _LABELS)[0, 1],
+    ),
+    # Three of five agree; by chance 3/5 * 3/5 + 2/5 * 2/5 would.
+    "kappa": (
+        lambda: metrics.cohen_kappa(_LABELS, tf.constant(_GUESSES), 2),
+        (0.6 - 0.52) / (1 - 0.52),
+    ),
     "count": (lambda: metrics.count(tf.constant(_SCORES), [1, 0, 2, 1, 1.0]), 5),
 }
 

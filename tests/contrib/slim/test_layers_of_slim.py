@@ -38,3 +38,10 @@ def test_a_network_with_argument_scopes_trains() -> None:
             session.run(step)
         assert session.run(loss) < 0.8 * before
         assert len(tf.losses.get_regularization_losses()) == 3
+
+
+def test_layers_are_in_modules_of_slim_too() -> None:
+    assert slim.layers.conv2d is slim.conv2d
+    assert slim.initializers.xavier_initializer is slim.xavier_initializer
+    assert slim.regularizers.l2_regularizer is slim.l2_regularizer
+    assert not hasattr(slim.layers, "optimize_loss")

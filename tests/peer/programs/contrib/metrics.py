@@ -84,3 +84,29 @@ result = [
     analyzer.analyze_vars([v, w], print_info=True), analyzer.analyze_ops(tf.get_default_graph(), print_info=True),
     analyzer.tensor_description(v), analyzer.tensor_description(w), analyzer.tensor_description(tf.zeros([5])),
 ]
+
+# program: contrib's correlations
+# compare: error values
+# not in 2.21: error values
+metrics = tf.contrib.metrics
+random = np.random.RandomState(1)
+a, b = tf.placeholder(tf.float32, [5]), tf.placeholder(tf.float32, [5])
+c, d = tf.placeholder(tf.int64, [5]), tf.placeholder(tf.int64, [5, 1])
+w = tf.constant([1.0, 2.0, 0.0, 1.0, 1.0])
+pairs = [
+    metrics.streaming_covariance(a, b), metrics.streaming_covariance(a, b, w, "v", "u", "mine"),
+    metrics.streaming_pearson_correlation(a, b), metrics.streaming_pearson_correlation(a, b, w),
+    metrics.cohen_kappa(c, tf.squeeze(d, 1), 3), metrics.cohen_kappa(d, c, 3, w),
+]
+values, updates = metrics.aggregate_metrics(*pairs)
+with tf.Session() as sess:
+    sess.run(tf.local_variables_initializer())
+    rounds = [sess.run(values)]
+    for _ in range(3):
+        feeds = {a: random.rand(5), b: random.rand(5), c: random.randint(0, 3, 5), d: random.randint(0, 3, [5, 1])}
+        sess.run(updates, feeds)
+        rounds.append(sess.run(values))
+result = [
+    rounds, sorted(v.name for v in tf.local_variables()), len(tf.get_collection("v")),
+    error(lambda: metrics.cohen_kappa(c, c, 1)),
+]
