@@ -1,156 +1,30 @@
-"""LSTM cells over the frequencies of a step as well as over time."""
+"""Two LSTMs, over the frequencies of a step and over time."""
 
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
 from typing import Any
 
 from tensorloom.client.variables.variable_scope import get_variable, variable_scope
 from tensorloom.contrib.rnn.linear import sharded_variable
+from tensorloom.contrib.rnn.time_freq_lstm import (
+    FrequencyCell,
+    columns_of,
+    gated,
+    windows,
+)
 from tensorloom.framework.export import export
 from tensorloom.framework.types import dtypes
-from tensorloom.nn.rnn_cell import RNNCell
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.pad import pad
 from tensorloom.ops.indexing.slice import slice as slice_
-from tensorloom.ops.math import clip as clip_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
 from tensorloom.ops.state import initializers as init_ops
 
 
-def _windows(inputs: Any, first: int, count: int, size: int, skip: int) -> list[Any]:
-    """`count` slices of `size` columns, each `skip` after the one before."""
-    return [
-        slice_(inputs, [0, first + place * skip], [-1, size]) for place in range(count)
-    ]
-
-
-def _columns(inputs: Any) -> int:
-    columns = inputs.shape.with_rank(2).as_list()[-1]
-    if columns is None:
-        raise ValueError("Cannot infer input_size from static shape inference.")
-    return int(columns)
-
-
-def _gate(value: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
-    """sigmoid(value + weight * memory + ...)."""
-    for weight, memory in pairs:
-        value = value + weight * memory
-    return math_ops.sigmoid(value)
-
-
-class _Frequencies(RNNCell):
-    """What both kinds of cells have in common."""
-
-    _num_units: int
-    _cell_clip: float | None
-
-    def _clipped(self, memory: Any) -> Any:
-        if self._cell_clip is None:
-            return memory
-        return clip_ops.clip_by_value(memory, -self._cell_clip, self._cell_clip)
-
-
-@export("contrib.rnn.TimeFreqLSTMCell")
-class TimeFreqLSTMCell(_Frequencies):
-    """One LSTM that also runs over windows of a step's features.
-
-    Args:
-      num_units: size of memory and output of a window.
-      use_peepholes: gates see the memory through diagonal weights.
-      cell_clip: bound of the memory's absolute values.
-      initializer: not used; variables have the scope's.
-      num_unit_shards: into how many variables the kernel is cut.
-      forget_bias: added to the forget gate's input.
-      feature_size: width of a window.
-      frequency_skip: columns from one window to the next.
-      reuse: whether existing variables are reused.
-    """
-
-    def __init__(
-        self,
-        num_units: int,
-        use_peepholes: bool = False,
-        cell_clip: float | None = None,
-        initializer: Any = None,
-        num_unit_shards: int = 1,
-        forget_bias: float = 1.0,
-        feature_size: Any = None,
-        frequency_skip: int = 1,
-        reuse: Any = None,
-    ) -> None:
-        super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._use_peepholes = use_peepholes
-        self._cell_clip = cell_clip
-        self._initializer = initializer
-        self._num_unit_shards = num_unit_shards
-        self._forget_bias = forget_bias
-        self._feature_size = feature_size
-        self._frequency_skip = frequency_skip
-
-    @property
-    def output_size(self) -> Any:
-        """Number of units."""
-        return self._num_units
-
-    @property
-    def state_size(self) -> Any:
-        """Twice the number of units: memory and output of a window."""
-        return 2 * self._num_units
-
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]
-        """One step over inputs [batch, features].
-
-        Returns:
-          (outputs of all windows joined, memories and outputs of all windows joined).
-
-        Raises:
-          ValueError: the width of the inputs is not known.
-        """
-        units, dtype = self._num_units, inputs.dtype
-        size, skip = self._feature_size, self._frequency_skip
-        count = int((_columns(inputs) - size) / skip) + 1
-        windows = _windows(inputs, 0, count, size, skip)
-        width = windows[0].shape.as_list()[1]
-        shape = [width + 2 * units, 4 * units]
-        weights = sharded_variable("W", shape, dtype, self._num_unit_shards)
-        zeros = init_ops.Zeros()
-        bias = get_variable("B", shape=[4 * units], initializer=zeros, dtype=dtype)
-        diagonals = dict.fromkeys("FIO")
-        if self._use_peepholes:
-            for gate in "FIO":
-                name = f"W_{gate}_diag"
-                diagonals[gate] = get_variable(name, shape=[units], dtype=dtype)
-
-        def seen(gate: str, memory: Any) -> list[tuple[Any, Any]]:
-            weight = diagonals[gate]
-            return [] if weight is None else [(weight, memory)]
-
-        below = array_ops.zeros([inputs.shape[0].value, units], dtype)
-        new_state: Any = None
-        for place, window in enumerate(windows):
-            c_prev = slice_(state, [0, 2 * place * units], [-1, units])
-            m_prev = slice_(state, [0, (2 * place + 1) * units], [-1, units])
-            joined = array_ops.concat([window, m_prev, below], 1)
-            gates = nn_ops.bias_add(math_ops.matmul(joined, weights), bias)
-            i, j, f, o = array_ops.split(value=gates, num_or_size_splits=4, axis=1)
-            kept = _gate(f + self._forget_bias, seen("F", c_prev)) * c_prev
-            added = _gate(i, seen("I", c_prev)) * math_ops.tanh(j)
-            c = self._clipped(kept + added)
-            below = _gate(o, seen("O", c)) * math_ops.tanh(c)
-            if new_state is None:
-                new_state, output = array_ops.concat([c, below], 1), below
-            else:
-                new_state = array_ops.concat([new_state, c, below], 1)
-                output = array_ops.concat([output, below], 1)
-        return output, new_state
-
-
 @export("contrib.rnn.GridLSTMCell")
-class GridLSTMCell(_Frequencies):
+class GridLSTMCell(FrequencyCell):
     """Two LSTMs, over frequency and over time (arXiv:1507.01526).
 
     Args:
@@ -230,10 +104,10 @@ class GridLSTMCell(_Frequencies):
     @property
     def state_size(self) -> Any:
         """Memory and output of each window."""
-        windows = sum(self._counts) * len(self._DIRECTIONS)
+        count = sum(self._counts) * len(self._DIRECTIONS)
         if not self._state_is_tuple:
-            return 2 * self._num_units * windows
-        return self._state_tuple_type(*[self._num_units] * (2 * windows))
+            return 2 * self._num_units * count
+        return self._state_tuple_type(*[self._num_units] * (2 * count))
 
     @property
     def state_tuple_type(self) -> Any:
@@ -258,14 +132,12 @@ class GridLSTMCell(_Frequencies):
         return array_ops.concat(outputs, 1), new_state
 
     def _blocks(
-        self, windows: Any, state: Any, rows: Any, prefix: str
+        self, members: Any, state: Any, rows: Any, prefix: str
     ) -> tuple[list[Any], list[Any]]:
         outputs: list[Any] = []
         states: list[Any] = []
-        for block, members in enumerate(windows):
-            block_outputs, block_states = self._block(
-                members, block, state, rows, prefix
-            )
+        for block, parts in enumerate(members):
+            block_outputs, block_states = self._block(parts, block, state, rows, prefix)
             outputs += block_outputs
             states += block_states
         return outputs, states
@@ -299,10 +171,10 @@ class GridLSTMCell(_Frequencies):
         }
 
     def _block(
-        self, windows: list[Any], block: int, state: Any, rows: Any, prefix: str
+        self, members: list[Any], block: int, state: Any, rows: Any, prefix: str
     ) -> tuple[list[Any], list[Any]]:
-        units, dtype = self._num_units, windows[0].dtype
-        width = windows[0].shape.as_list()[1]
+        units, dtype = self._num_units, members[0].dtype
+        width = members[0].shape.as_list()[1]
         freq = time = self._weights("f", block, width, dtype)
         if not self._share_weights:
             time = self._weights("t", block, width, dtype)
@@ -313,7 +185,7 @@ class GridLSTMCell(_Frequencies):
         c_freq = array_ops.zeros([rows, units], dtype)
         outputs: list[Any] = []
         states: list[Any] = []
-        for place, window in enumerate(windows):
+        for place, window in enumerate(members):
             name = f"{prefix}_f{place:02d}_b{block:02d}"
             c_time, m_time = self._state_of(state, name, place)
             joined = array_ops.concat([window, m_time, m_freq], 1)
@@ -349,12 +221,12 @@ class GridLSTMCell(_Frequencies):
         def seen(gate: str) -> Any:
             return list(zip(diagonals.get(gate, ()), memories, strict=False))
 
-        i = _gate(gates["i"], seen("I"))
+        i = gated(gates["i"], seen("I"))
         if self._couple:
             f = 1.0 - i
         else:
-            f = _gate(gates["f"] + self._forget_bias, seen("F"))
-        return self._clipped(f * own + i * math_ops.tanh(gates["j"]))
+            f = gated(gates["f"] + self._forget_bias, seen("F"))
+        return self.clipped(f * own + i * math_ops.tanh(gates["j"]))
 
     def _count(self, columns: int, block: int) -> int:
         """Windows of a block. Raises ValueError unless they are as many as said."""
@@ -370,7 +242,7 @@ class GridLSTMCell(_Frequencies):
 
     def _windows_of(self, inputs: Any, offset: int = 0) -> list[list[Any]]:
         """For each block its windows, moved by `offset` columns over zeros."""
-        columns = _columns(inputs)
+        columns = columns_of(inputs)
         if offset:
             edges = [0, 0, 0, offset] if offset > 0 else [0, 0, -offset, 0]
             paddings = array_ops.constant(edges, shape=[2, 2], dtype=dtypes.int32)
@@ -383,7 +255,7 @@ class GridLSTMCell(_Frequencies):
                     "Length of num_frequency_blocks is not 1, but instead is "
                     f"{len(self._counts)}"
                 )
-            return [_windows(inputs, offset, self._count(columns, 0), *own)]
+            return [windows(inputs, offset, self._count(columns, 0), *own)]
         if len(self._starts) != len(self._ends):
             raise ValueError(
                 "Length of start and end freqindex_list does not match "
@@ -395,7 +267,7 @@ class GridLSTMCell(_Frequencies):
                 f"{len(self._counts)} {len(self._starts)}"
             )
         return [
-            _windows(inputs, start + offset, self._count(end - start, block), *own)
+            windows(inputs, start + offset, self._count(end - start, block), *own)
             for block, (start, end) in enumerate(
                 zip(self._starts, self._ends, strict=True)
             )
@@ -404,7 +276,7 @@ class GridLSTMCell(_Frequencies):
 
 def _output(gates: Any, diagonals: Any, memories: Any, own: Any) -> Any:
     pairs = list(zip(diagonals.get("O", ()), memories, strict=False))
-    return _gate(gates["o"], pairs) * math_ops.tanh(own)
+    return gated(gates["o"], pairs) * math_ops.tanh(own)
 
 
 @export("contrib.rnn.BidirectionalGridLSTMCell")
