@@ -207,51 +207,52 @@ class BeamLayout:
                 f"of 1, but saw shape: {shape}"
             )
             return t
-        if not self._fits(shape):
+        batch = constant_value(self.batch_size)
+        if not may_have_beams(shape, batch, self.beam_width):
             return t
         stacked = t.stack()
-        with control_dependencies([self._check(stacked)]):
+        check = check_batch_beam(stacked, self.batch_size, self.beam_width)
+        with control_dependencies([check]):
             return gather_tree_from_array(stacked, parent_ids, sequence_length)
 
-    def _fits(self, shape: TensorShape) -> bool:
-        """Whether elements may have beams, as far as their static shape says.
 
-        As in TensorFlow, of two known sizes both this and one axis of batch * beam must
-        hold, so only one of them known leaves the decision to the run.
-        """
-        batch, beams = constant_value(self.batch_size), self.beam_width
-        sizes = shape.as_list()
-        if batch is None or sizes[0] is None:
-            return True
-        own_axes = len(sizes) < 2 or sizes[1] is None or sizes[:2] == [batch, beams]
-        if sizes[0] == batch * beams and own_axes:
-            return True
-        program_log.warning(
-            "TensorArray reordering expects elements to be reshapable to "
-            f"{TensorShape([int(batch), beams, None])} which is incompatible with the "
-            f"current shape {shape}. Consider setting reorder_tensor_arrays to False "
-            "to disable TensorArray reordering during the beam search."
-        )
-        return False
+def may_have_beams(shape: TensorShape, batch: int | None, beams: int) -> bool:
+    """Whether elements may have beams, as far as their static shape says.
 
-    def _check(self, t: Tensor) -> Operation:
-        """Asserts that [time, ...] has beams: one axis with the batch, or their own."""
-        shape = array_ops.shape(t)
-        beams = self.beam_width
-        fits = math_ops.equal(shape[1], self.batch_size * beams)
-        if t.shape.rank != 2:
-            own = math_ops.logical_and(
-                math_ops.equal(shape[1], self.batch_size),
-                math_ops.equal(shape[2], beams),
-            )
-            fits = math_ops.logical_or(fits, own)
-        message = (
-            "TensorArray reordering expects elements to be reshapable to [batch_size, "
-            "beam_size, -1] which is incompatible with the dynamic shape of "
-            f"{t.name} elements. Consider setting reorder_tensor_arrays to False to "
-            "disable TensorArray reordering during the beam search."
+    As in TensorFlow, of two known sizes both this and one axis of batch * beam must
+    hold, so only one of them known leaves the decision to the run.
+    """
+    sizes = shape.as_list()
+    if batch is None or sizes[0] is None:
+        return True
+    own_axes = len(sizes) < 2 or sizes[1] is None or sizes[:2] == [batch, beams]
+    if sizes[0] == batch * beams and own_axes:
+        return True
+    program_log.warning(
+        "TensorArray reordering expects elements to be reshapable to "
+        f"{TensorShape([batch, beams, None])} which is incompatible with the current "
+        f"shape {shape}. Consider setting reorder_tensor_arrays to False to disable "
+        "TensorArray reordering during the beam search."
+    )
+    return False
+
+
+def check_batch_beam(t: Tensor, batch_size: Any, beam_width: int) -> Operation:
+    """Asserts that [time, ...] has beams: one axis with the batch, or their own."""
+    shape = array_ops.shape(t)
+    fits = math_ops.equal(shape[1], batch_size * beam_width)
+    if t.shape.rank != 2:
+        own = math_ops.logical_and(
+            math_ops.equal(shape[1], batch_size), math_ops.equal(shape[2], beam_width)
         )
-        return control_flow_ops.Assert(fits, [message])
+        fits = math_ops.logical_or(fits, own)
+    message = (
+        "TensorArray reordering expects elements to be reshapable to [batch_size, "
+        "beam_size, -1] which is incompatible with the dynamic shape of "
+        f"{t.name} elements. Consider setting reorder_tensor_arrays to False to "
+        "disable TensorArray reordering during the beam search."
+    )
+    return control_flow_ops.Assert(fits, [message])
 
 
 def _static(size: Any) -> TensorShape:

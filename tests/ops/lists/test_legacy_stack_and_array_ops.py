@@ -145,6 +145,18 @@ def test_gather_tree() -> None:
     ]
 
 
+def test_gather_tree_names_the_beam_that_leads_to_none() -> None:
+    beams = R.GatherTree(
+        step_ids=[[[1, 2, 3]], [[4, 5, 6]], [[7, 8, 9]]],
+        parent_ids=[[[0, 0, 0]], [[0, -1, 1]], [[2, 1, 2]]],
+        max_sequence_lengths=[3],
+        end_token=10,
+    )
+    place = r"parent id -1 at \(batch, time, beam\) == \(0, 0, 1\)"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=place):
+        _run(beams)
+
+
 def test_a_constant_of_the_host() -> None:
     copy = tf.get_default_graph().create_op(
         "HostConst", [], attrs=dict(tf.constant([1, 2]).op.node_def.attr)

@@ -30,7 +30,7 @@ def gather_tree(c: OpKernelConstruction) -> Compute:
         for batch, length in enumerate(np.minimum(lengths, len(step_ids)).tolist()):
             if length > 0:
                 beams[:length, batch] = _followed(
-                    step_ids[:length, batch], parent_ids[:length, batch]
+                    step_ids[:length, batch], parent_ids[:length, batch], batch
                 )
         # What follows the end of a beam is the end again.
         ended = np.cumsum(beams == end_token, axis=0) > 0
@@ -40,18 +40,31 @@ def gather_tree(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _followed(ids: Any, parents: Any) -> Any:
+def _followed(ids: Any, parents: Any, batch: int) -> Any:
     """The tokens of each beam of one batch entry, [time, beam]."""
     steps, width = ids.shape
     path = np.empty_like(ids)
     place = np.arange(width)
     for step in range(steps - 1, -1, -1):
         if place.min() < 0 or place.max() >= width:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Saw invalid parent id at step {step + 1}: not in [0, {width})",
-            )
+            raise _bad_parent(parents, batch)
         path[step] = ids[step, place]
         place = parents[step, place]
     return path
+
+
+def _bad_parent(parents: Any, batch: int) -> errors.InvalidArgumentError:
+    """Names the first beam that leads to none, and where it does."""
+    steps, width = parents.shape
+    for beam in range(width):
+        place = beam
+        for step in range(steps - 1, 0, -1):
+            place = int(parents[step, place])
+            if not 0 <= place < width:
+                return errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Saw invalid parent id {place} at (batch, time, beam) == "
+                    f"({batch}, {step - 1}, {beam}): not in [0, {width})",
+                )
+    raise AssertionError("every parent is a beam")
