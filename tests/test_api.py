@@ -66,6 +66,10 @@ _AT_LEAST = {
 }
 
 
+# Classes for machines that are not here: they can be imported, and say so when made.
+_REFUSED = ("tpu.", "contrib.tpu.")
+
+
 @pytest.fixture(scope="module")
 def coverage() -> dict[str, api_coverage.Coverage]:
     return api_coverage.measure(api_coverage.load_record())
@@ -78,7 +82,7 @@ def test_what_exists_has_compatible_signatures(
         f"tf.{name}": problem
         for module in coverage.values()
         for name, problem in module.different.items()
-        if name not in _OWN
+        if name not in _OWN and not name.startswith(_REFUSED)
     }
     assert not different
 
@@ -92,7 +96,7 @@ def test_what_exists_of_contrib_has_compatible_signatures() -> None:
         for module in measured.values()
         for name, problem in module.different.items()
         # Arguments of cells are named as in tf.nn.rnn_cell.
-        if not name.startswith(("contrib.rnn.", "contrib.framework.nest."))
+        if not name.startswith(("contrib.rnn.", "contrib.framework.nest.", *_REFUSED))
     }
     # Each table has one of its own, which its constructor makes.
     different.pop("contrib.lookup.LookupInterface.resource_handle", None)

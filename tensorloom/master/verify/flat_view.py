@@ -155,7 +155,10 @@ class _Flattening:
         if called is None or any(f.name in self.path for f in called):
             self._put(node, condition)
         elif node.op in LOOPS:
-            self._add_loop(node, called, condition, prefix)
+            if any(len(f.arg_names) != len(node.inputs) for f in called[:2]):
+                self._put(node, condition)  # the worker says what does not fit
+            else:
+                self._add_loop(node, called, condition, prefix)
         elif node.op in BRANCHES:
             self._add_branches(node, called, condition, prefix)
         elif len(called[0].returns) != len(node.output_types):
