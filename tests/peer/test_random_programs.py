@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fuzz.agreement import beside
 from tests.fuzz.programs import random_program, render
-
-if TYPE_CHECKING:
-    from tests.peer.peers import Peer
+from tests.peer.peers import Peer, python_of
 
 COUNT = int(os.environ.get("FUZZ_PROGRAMS", "200"))
 # Seeds apart from those of tests/fuzz.
@@ -34,8 +32,12 @@ def test_random_programs(start: int, peer115: Peer) -> None:
 
 
 @pytest.mark.parametrize("program", FOUND, ids=lambda path: path.stem)
-def test_a_program_that_differed(program: Path, peer115: Peer) -> None:
-    skipped: list[str] = []
-    differences = beside(partial(peer115.execute, ops=False), skipped.append)
-    assert not differences(program.read_text())
-    assert not skipped
+def test_a_program_that_differed(program: Path) -> None:
+    """In a process of its own: others leave TensorFlow's modes as they set them."""
+    if python_of("1.15") is None:
+        pytest.skip("no TensorFlow 1.15 is here (make peer)")
+    with closing(Peer("1.15")) as peer:
+        skipped: list[str] = []
+        differences = beside(partial(peer.execute, ops=False), skipped.append)
+        assert not differences(program.read_text())
+        assert not skipped

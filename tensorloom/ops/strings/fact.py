@@ -6,14 +6,13 @@ from typing import Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.registry.op_registry import NOT_DIFFERENTIABLE, register_op
+from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.registry.shape_inference import unknown_shapes
 
 register_op(
     "Fact",
     outputs=["fact: string"],
     shape_fn=unknown_shapes,
-    gradient=NOT_DIFFERENTIABLE,
     doc="A fact about factorials.",
 )
 
