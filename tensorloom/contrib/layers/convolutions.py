@@ -12,6 +12,7 @@ from tensorloom.contrib.layers.layer_ends import (
     check_format,
     finish_layer,
     layers_format,
+    weight_options,
     weights_getter,
 )
 from tensorloom.framework.export import export
@@ -83,18 +84,15 @@ def convolution(
             padding=padding,
             data_format=layers_format(data_format),
             dilation_rate=rate,
-            activation=None,
-            use_bias=bool(not normalizer_fn and biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer,
-            activity_regularizer=None,
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
+            **weight_options(
+                sc,
+                inputs,
+                normalizer_fn,
+                (weights_initializer, weights_regularizer),
+                (biases_initializer, biases_regularizer),
+                trainable,
+                reuse,
+            ),
         )
         return finish_layer(
             layer,
@@ -265,18 +263,9 @@ def _transposed(
             strides=stride,
             padding=padding,
             data_format=layers_format,
-            activation=None,
-            use_bias=bool(not normalizer_fn and biases[0]),
-            kernel_initializer=weights[0],
-            bias_initializer=biases[0],
-            kernel_regularizer=weights[1],
-            bias_regularizer=biases[1],
-            activity_regularizer=None,
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
+            **weight_options(
+                sc, inputs, normalizer_fn, weights, biases, trainable, reuse
+            ),
         )
         return finish_layer(
             layer,

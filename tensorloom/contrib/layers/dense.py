@@ -11,7 +11,11 @@ import numpy as np
 from tensorloom.client.program.arg_scope import add_arg_scope
 from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.contrib.layers.initializers import xavier_initializer
-from tensorloom.contrib.layers.layer_ends import finish_layer, weights_getter
+from tensorloom.contrib.layers.layer_ends import (
+    finish_layer,
+    weight_options,
+    weights_getter,
+)
 from tensorloom.framework.export import export, export_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.layers.core import Dense
@@ -73,18 +77,15 @@ def fully_connected(
         inputs = convert_to_tensor(inputs)
         layer = Dense(
             units=num_outputs,
-            activation=None,
-            use_bias=bool(not normalizer_fn and biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer,
-            activity_regularizer=None,
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
+            **weight_options(
+                sc,
+                inputs,
+                normalizer_fn,
+                (weights_initializer, weights_regularizer),
+                (biases_initializer, biases_regularizer),
+                trainable,
+                reuse,
+            ),
         )
         return finish_layer(
             layer,

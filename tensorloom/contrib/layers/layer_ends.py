@@ -15,6 +15,40 @@ from tensorloom.contrib.layers.collections import (
 weights_getter: Final = model_variable_getter({"bias": "biases", "kernel": "weights"})
 
 
+def weight_options(
+    scope: Any,
+    inputs: Any,
+    normalizer_fn: Callable[..., Any] | None,
+    weights: tuple[Any, Any],
+    biases: tuple[Any, Any],
+    trainable: bool,
+    reuse: Any,
+) -> dict[str, Any]:
+    """What layers of `tf.layers` with one kernel are made with.
+
+    Args:
+      scope: the layer's variable scope.
+      inputs: a tensor, whose dtype the variables have.
+      normalizer_fn: stands in place of biases.
+      weights, biases: initializer and regularizer of each; no biases without the first.
+      trainable, reuse: of the variables.
+    """
+    return {
+        "activation": None,
+        "use_bias": bool(not normalizer_fn and biases[0]),
+        "kernel_initializer": weights[0],
+        "bias_initializer": biases[0],
+        "kernel_regularizer": weights[1],
+        "bias_regularizer": biases[1],
+        "activity_regularizer": None,
+        "trainable": trainable,
+        "name": scope.name,
+        "dtype": inputs.dtype.base_dtype,
+        "_scope": scope,
+        "_reuse": reuse,
+    }
+
+
 def finish_layer(
     layer: Any,
     outputs: Any,
