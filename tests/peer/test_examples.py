@@ -24,8 +24,12 @@ from tests.peer.peers import REPOSITORY, python_of
 from tools.train_examples import all_examples
 
 # How far numbers may be apart, in parts of the largest of their tensor. Adam's first
-# steps divide gradients by their own size, and so scale up how they were rounded.
+# steps divide gradients by their own size, and so scale up how they were rounded. If a
+# gradient is nearly zero, rounding decides its step, and each processor rounds its own
+# way: so one number in RARE may be further away, but by no more than a step.
 TOLERANCE = 1e-5
+RARE = 1000
+STEP = 0.01
 WIDER = {"text/char_lstm": 2e-4}  # 160 characters, each written from the state before
 # In TensorFlow the draws of `shuffle_batch` depend on which thread is faster.
 ARGUMENTS = {"inputs/queue_runners": ["--nomix"]}
@@ -115,10 +119,11 @@ def _differences(ours: Trace, theirs: Trace, tolerance: float) -> list[str]:
         if (a.dtype, a.shape) != (b.dtype, b.shape):
             lines.append(f"{key}: {a.dtype}{a.shape}, TensorFlow's {b.dtype}{b.shape}")
         elif a.dtype.kind == "f":
-            apart = np.max(np.abs(a.astype(np.float64) - b), initial=0.0)
             size = max(1.0, np.max(np.abs(b), initial=0.0))
-            if not apart <= tolerance * size:
-                lines.append(f"{key}: {apart / size:.3g} apart")
+            apart = np.abs(a.astype(np.float64) - b) / size
+            far = np.count_nonzero(~(apart <= tolerance))
+            if far > a.size / RARE or (far and not apart.max() <= STEP):
+                lines.append(f"{key}: {far} of {a.size} apart, by {apart.max():.3g}")
         elif not np.array_equal(a, b):
             lines.append(f"{key}: ours {a}, TensorFlow's {b}")
     return sorted(lines)
