@@ -10,6 +10,7 @@ its kernels exist, and the device type has the highest priority: GPUs before CPU
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -79,6 +80,15 @@ class Placer:
         self._checks_all = not config.place_pruned_graph
         if self._log:
             _log_devices(devices)
+
+    def for_step(self) -> Placer:
+        """A placer that takes note of what a step makes without the session's.
+
+        Groups of the session that it places stay there in later steps, too.
+        """
+        placer = copy.copy(self)
+        placer._groups = ColocationGroups(self._soft, self._groups)
+        return placer
 
     def extend(self, nodes: Iterable[Node]) -> None:
         """Takes note of new nodes, whether a step needs them or not.
