@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Group:
     """A set of colocated nodes."""
 
-    __slots__ = ("_device", "leader", "members", "origins", "parent", "requested")
+    __slots__ = ("device", "leader", "members", "origins", "parent", "requested")
 
     def __init__(self, leader: str) -> None:
         self.leader = leader
@@ -34,16 +34,12 @@ class Group:
         self.requested = DeviceName()
         # Of a step's group: those of the session that are part of it.
         self.origins: list[Group] = []
-        self._device: str | None = None
+        # The full device name, once a step has placed the group.
+        self.device: str | None = None
 
-    @property
-    def device(self) -> str | None:
-        """The full device name, once a step has placed the group."""
-        return self._device
-
-    @device.setter
-    def device(self, device: str) -> None:
-        self._device = device
+    def place(self, device: str) -> None:
+        """Says where the group is, and its origins that are nowhere yet."""
+        self.device = device
         for origin in self.origins:
             if origin.device is None:
                 origin.device = device
@@ -54,7 +50,7 @@ class Group:
         group.members = list(self.members)
         group.requested = self.requested
         group.origins = [self]
-        group._device = self._device
+        group.device = self.device
         return group
 
     def absorb(self, other: Group, requested: DeviceName) -> None:
@@ -67,14 +63,11 @@ class Group:
         """
         self.requested = requested
         self.members += other.members
-        device = self._device or other.device
-        if device is not None and requested.covers(device_name.parse_full(device)):
-            self._device = device
-        for origin in other.origins:
-            if origin.device is None and self._device is not None:
-                origin.device = self._device
         self.origins += other.origins
         other.parent = self
+        device = self.device or other.device
+        if device is not None and requested.covers(device_name.parse_full(device)):
+            self.place(device)
 
     def root(self) -> Group:
         """The group that this one has become part of."""

@@ -146,9 +146,11 @@ class Placer:
         group = self._groups.group_of(node.name)
         if group is None:
             return self._choose(node, parse_device(node.device, node.name), (node,))
-        if group.device is None:
-            group.device = self._choose(node, group.requested, group.members)
-        return group.device
+        device = group.device
+        if device is None:
+            device = self._choose(node, group.requested, group.members)
+            group.place(device)
+        return device
 
     def first_device(self, requested: DeviceName) -> str | None:
         """The device that a node without kernels to care for would get, if any."""
