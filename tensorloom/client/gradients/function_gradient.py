@@ -98,9 +98,7 @@ def _call_gradient(
     outer.add_function(graph.to_function(keep_stateful=True))
     kind = "StatefulPartitionedCall" if graph.is_stateful else "PartitionedCall"
     runs_forward = (
-        graph.reads_forward
-        and has_effects(forward)
-        and forward.graph is outer
+        graph.reads_forward and has_effects(forward) and forward.graph is outer
     )
     with outer.control_dependencies([forward] if runs_forward else []):
         backward = functional_ops.call_op(
