@@ -30,6 +30,8 @@ class ArrayAssertions(ContainerAssertions):
             return np.array(a)
         except NotImplementedError:  # tensors in a list
             return np.array([self._GetNdArray(item) for item in a])
+        except ValueError:  # lists of different lengths
+            return np.array(a, dtype=object)
 
     def assertAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: Any = None

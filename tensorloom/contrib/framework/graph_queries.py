@@ -13,6 +13,7 @@ from tensorloom.framework.graph.graph import (
     get_default_graph,
     name_scope,
 )
+from tensorloom.framework.runtime.scopes import graph_from_inputs
 from tensorloom.ops.reductions.aggregate import add_n
 from tensorloom.ops.reductions.reductions import reduce_sum
 from tensorloom.train import training_util
@@ -24,6 +25,25 @@ def get_placeholders(graph: Graph) -> list[Tensor]:
     if not isinstance(graph, Graph):
         raise TypeError(f"Input graph needs to be a Graph: {graph}")
     return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
+
+
+@export("contrib.framework.get_graph_from_inputs")
+def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Graph:
+    """The graph of tensors and operations, else the default one.
+
+    Args:
+      op_input_list: a list or tuple; what is no element of a graph counts nowhere.
+      graph: the graph that all must be of; None for that of the first.
+
+    Raises:
+      TypeError: `op_input_list` is no list or tuple, or `graph` no graph.
+      ValueError: the elements are of different graphs.
+    """
+    if not isinstance(op_input_list, list | tuple):
+        raise TypeError("The op_input_list is not a list or tuple")
+    if graph is not None and not isinstance(graph, Graph):
+        raise TypeError(f"Input graph needs to be a Graph: {graph}")
+    return graph_from_inputs(op_input_list, graph)
 
 
 @export("contrib.framework.get_name_scope")

@@ -15,8 +15,10 @@ from tensorloom.framework.graph.graph import (
 )
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.sparse_tensor import SparseTensor
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.debugging.check_type import assert_scalar
 from tensorloom.ops.math import math_ops
 
 
@@ -130,3 +132,20 @@ def _has_shape(expected: Any, tensor: Tensor, actual: Tensor) -> Tensor:
             )
             is_equal = math_ops.reduce_all(fits, name=equal_scope)
         return math_ops.logical_and(is_rank, is_equal, name=scope)
+
+
+@export("contrib.framework.assert_scalar_int")
+def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
+    """`tensor`, checked to be a scalar of an integer dtype.
+
+    Raises:
+      ValueError: it is not. (Of unknown rank, when run: InvalidArgumentError.)
+    """
+    with name_scope(name, "assert_scalar_int", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor)
+        if not tensor.dtype.base_dtype.is_integer:
+            raise ValueError(
+                f"Expected integer type for {tensor.name}, received type: "
+                f"{tensor.dtype!r}."
+            )
+        return assert_scalar(tensor, name=scope)

@@ -42,7 +42,7 @@ def lower_branches(
             f"{name}/{text}",
             [edge, chooser],
             {"num_outs": count} if is_case else {},
-            control=lowering.waits_of_argument(node, edge),
+            control=node.control_inputs,
             shapes=[shape] * count,
             count=count,
         )

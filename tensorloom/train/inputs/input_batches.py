@@ -60,14 +60,14 @@ class _Options:
 def _batches(default_name: str, sources: Any, joined: bool, options: _Options) -> Any:
     """The dequeued batches, in the structure of the (first) source."""
     first = sources[0] if joined and sources else sources
-    lists = _lists(sources) if joined else [_values(sources)]
+    lists = _lists(sources) if joined else [values_of(sources)]
     values = [tensor for tensors in lists for tensor in tensors]
     with name_scope(options.name, default_name, [*values, options.keep_input]) as scope:
         _check_capacity(options)
         lists = [convert_n_to_tensor_or_indexed_slices(tensors) for tensors in lists]
         if not lists[0]:
             raise ValueError(f"Expected at least one tensor in {default_name}().")
-        keep = _keep_input(options.keep_input, options.enqueue_many)
+        keep = checked_keep_input(options.keep_input, options.enqueue_many)
         sparse = SparseElements(options.enqueue_many, keep)
         lists = sparse.store_all(lists)
         queue = _make_queue(lists, options)
@@ -79,7 +79,7 @@ def _batches(default_name: str, sources: Any, joined: bool, options: _Options) -
             else queue.dequeue_many
         )
         batch = sparse.restore(dequeue(options.batch_size, name=scope))
-        return _like(first, batch)
+        return like_source(first, batch)
 
 
 def _check_capacity(options: _Options) -> None:
@@ -105,7 +105,8 @@ def _summarize(queue: QueueBase, options: _Options) -> None:
 # --- the structure of what comes and goes ----------------------------------------
 
 
-def _values(tensors: Any) -> Any:
+def values_of(tensors: Any) -> Any:
+    """The tensors of a list as they are; those of a dict in the order of its keys."""
     if isinstance(tensors, dict):
         return [tensors[key] for key in sorted(tensors, key=str)]
     return tensors
@@ -118,11 +119,12 @@ def _lists(sources: Any) -> list[Any]:
         keys = set(sources[0])
         if any(set(source) != keys for source in sources[1:]):
             raise ValueError("All dictionaries in tensors_list must have the same keys")
-        return [_values(source) for source in sources]
+        return [values_of(source) for source in sources]
     return list(sources)
 
 
-def _like(source: Any, batch: Any) -> Any:
+def like_source(source: Any, batch: Any) -> Any:
+    """The batch, in a dict if the source was one."""
     if not isinstance(source, dict):
         return batch
     values = [batch] if len(source) == 1 else batch
@@ -132,7 +134,8 @@ def _like(source: Any, batch: Any) -> Any:
 # --- filling ---------------------------------------------------------------------
 
 
-def _keep_input(keep_input: Any, enqueue_many: bool) -> Tensor:
+def checked_keep_input(keep_input: Any, enqueue_many: bool) -> Tensor:
+    """Whether an element is kept, as a tensor. Raises ValueError for a bad rank."""
     keep = convert_to_tensor(keep_input)
     rank = keep.shape.rank
     if rank is None:

@@ -247,7 +247,7 @@ def take_many(c: OpKernelConstruction) -> Compute:
         indices = np.array([index for index, _, _, _ in taken], np.int64)
         keys = to_strings([key for _, _, key, _ in taken], (len(taken),))
         columns = [
-            _stack([parts[i] for _, _, _, parts in taken], dtype)
+            _stack([parts[i] for _, _, _, parts in taken], dtype, held.shapes[i])
             for i, dtype in enumerate(types)
         ]
         return indices, keys, *columns
@@ -255,11 +255,11 @@ def take_many(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _stack(values: list[Any], dtype: Any) -> Any:
+def _stack(values: list[Any], dtype: Any, shape: Any) -> Any:
+    if not values:
+        return np.empty((0, *(shape.dims_tuple or ())), dtype.as_numpy_dtype)
     if dtype.name == "string":
-        stacked = np.empty(
-            (len(values), *np.shape(values[0] if values else b"")), object
-        )
+        stacked = np.empty((len(values), *np.shape(values[0])), object)
         for i, value in enumerate(values):
             stacked[i] = value
         return stacked

@@ -1,1 +1,0 @@
-"""`tf.contrib.graph_editor`: changes and copies of finished graphs."""
