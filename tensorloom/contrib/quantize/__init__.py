@@ -1,0 +1,1 @@
+"""`tf.contrib.quantize`: graphs rewritten to simulate integer arithmetic."""
