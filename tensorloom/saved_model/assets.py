@@ -33,7 +33,7 @@ def collect(tensors: Iterable[Any]) -> list[tuple[str, str, Any]]:
         path = _path_of(tensor)
         if not path:
             raise ValueError(f"Invalid asset filepath tensor {tensor}")
-        name = _free_name(path, paths)
+        name = free_name(path, paths)
         paths[name] = path
         found.append((name, path, tensor))
     return found
@@ -52,7 +52,8 @@ def _path_of(tensor: Any) -> str:
     return os.fsdecode(value.reshape(-1)[0])
 
 
-def _free_name(path: str, paths: dict[str, str]) -> str:
+def free_name(path: str, paths: dict[str, str]) -> str:
+    """The name of a file in the SavedModel, other than those of other files."""
     base = name = path.rstrip("/").rpartition("/")[2]
     if name in ("", ".", ".."):
         raise ValueError(f"Invalid asset filepath {path!r}: it is a directory")
@@ -138,13 +139,18 @@ def feeds(
     folder = filesystem.join(export_dir, constants.ASSETS_DIRECTORY)
     return {
         prepend_scope(proto.tensor_info.name, import_scope): filesystem.join(
-            folder, _checked(proto.filename)
+            folder, checked_name(proto.filename)
         )
         for proto in _asset_defs(meta_graph_def)
     }
 
 
-def _checked(name: str) -> str:
+def checked_name(name: str) -> str:
+    """The name of a file of a SavedModel.
+
+    Raises:
+      errors.InvalidArgumentError: it leads out of the directory of assets.
+    """
     parts = name.replace("\\", "/").split("/")
     if (
         not name

@@ -128,7 +128,7 @@ class ExportDirectory:
         filesystem.write_file(filesystem.join(self.path(), filename), data)
         if self._work != self.final:
             self._rename()
-        files = _files(self.final)
+        files = files_of(self.final)
         result = filesystem.join(self.final, filename)
         # The message last: the copy is a SavedModel when it has that.
         files.sort(key=lambda path: path in message_paths(self.final))
@@ -152,7 +152,7 @@ class ExportDirectory:
         filesystem.rename(work, self.final)
 
 
-def _files(directory: str) -> list[str]:
+def files_of(directory: str) -> list[str]:
     """All files under a directory."""
     return [
         filesystem.join(folder, name)

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow import control_flow_values
 from tensorloom.client.functions.func_graph import FuncGraph
+from tensorloom.framework.functions.called_functions import functions_named
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.runtime.scopes import control_dependencies, uid
 from tensorloom.framework.types import nest
 from tensorloom.framework.types.composite_tensor import CompositeTensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.trackable import SavedFunctionBase
 from tensorloom.ops.array import identity as identity_ops
 from tensorloom.ops.control_flow import functional as functional_ops
 from tensorloom.ops.lists.tensor_array import build_ta_with_new_flow
 
 if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph_ir import FunctionIR
     from tensorloom.framework.graph.operation import Operation
     from tensorloom.framework.graph.tensor import Tensor
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 _WITHOUT_EFFECT = frozenset(["Placeholder", "VarHandleOp", "Const", "_Arg"])
 
 
-class ConcreteFunction:
+class ConcreteFunction(SavedFunctionBase):
     """A function of tensors of known dtypes and shapes.
 
     `inputs` and `outputs` are tensors of its graph; `captured_inputs` those that calls
@@ -37,13 +40,28 @@ class ConcreteFunction:
         self.graph = graph
         self.structured_input_signature = arguments
         self._structure = structure  # of the result: tensors of the graph, or None
-        self._arg_names = list(arg_names)
+        self.name_arguments(arg_names, len(arg_names))
         self._function = graph.to_function(keep_stateful=True)
+
+    def name_arguments(self, names: Sequence[str], positional: int) -> None:
+        """Says what the arguments are called, and how many may be given in order."""
+        self._arg_names = _distinct(names)
+        self._num_positional_args = positional
 
     @property
     def name(self) -> bytes:
         """The name in the library."""
         return self._function.name.encode()
+
+    @property
+    def argument_names(self) -> list[str]:
+        """Distinct names of the arguments, one for each tensor."""
+        return self._arg_names
+
+    @property
+    def has_outputs(self) -> bool:
+        """Whether it gives any tensor."""
+        return bool(self._function.output_types)
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -83,8 +101,20 @@ class ConcreteFunction:
         return function_def.to_proto(self._function, self.graph.functions)
 
     def add_to_graph(self, graph: Any = None) -> None:
-        """Adds the function to the library of a graph; of the default one if None."""
-        (graph or get_default_graph()).add_function(self._function)
+        """Adds the function, and those that it calls, to the library of a graph.
+
+        Args:
+          graph: the default one if None.
+        """
+        graph = graph or get_default_graph()
+        if self._function.name not in graph.functions:
+            for function in self._with_called().values():
+                graph.add_function(function)
+
+    def _with_called(self) -> dict[str, FunctionIR]:
+        """The function and those that it calls, by name."""
+        name = self._function.name
+        return functions_named([name], {**self.graph.functions, name: self._function})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Adds a call to the default graph.
@@ -96,9 +126,9 @@ class ConcreteFunction:
           TypeError: an argument is missing, given twice, or unknown.
         """
         names, given = self._arg_names, list(args)
-        if len(given) > len(names):
+        if len(given) > self._num_positional_args:
             raise TypeError(
-                f"Expected at most {len(names)} positional arguments "
+                f"Expected at most {self._num_positional_args} positional arguments "
                 f"(and the rest keywords, of {names}), got {len(given)}."
             )
         for name in names[len(given) :]:
@@ -113,28 +143,42 @@ class ConcreteFunction:
             raise TypeError(f"Got two values for keyword '{next(iter(kwargs))}'.")
         return self.call_flat(
             [
-                convert_to_tensor(value, dtype=t.dtype)
-                for value, t in zip(given, self.graph.inputs, strict=False)
+                convert_to_tensor(value, dtype=dtype)
+                for value, dtype in zip(given, self._function.arg_types, strict=False)
             ]
         )
 
     def call_flat(self, arguments: Sequence[Tensor]) -> Any:
         """Adds a call with flat arguments; gives what the Python function returned."""
+        with control_dependencies(self._control_captures()):
+            return self.call_with_captures(arguments, self.captured_inputs)
+
+    def call_with_captures(
+        self, arguments: Sequence[Tensor], captured: Sequence[Tensor]
+    ) -> Any:
+        """As `call_flat`, with other tensors for what it captures."""
         self.add_to_graph()
-        graph = self.graph
-        kind = "StatefulPartitionedCall" if graph.is_stateful else "PartitionedCall"
-        with control_dependencies(list(graph.control_captures)):
-            op = functional_ops.call_op(
-                kind,
-                [*arguments, *graph.external_captures],
-                kind,
-                f=functional_ops.named(self._function.name),
-                Tout=[t.dtype.base_dtype for t in graph.outputs],
-            )
-        for inside, outside in zip(graph.outputs, op.outputs, strict=True):
+        function = self._function
+        kind = "StatefulPartitionedCall" if function.is_stateful else "PartitionedCall"
+        op = functional_ops.call_op(
+            kind,
+            [*arguments, *captured],
+            kind,
+            f=functional_ops.named(function.name),
+            Tout=[dtype.base_dtype for dtype in function.output_types],
+        )
+        self._tell_shapes(op)
+        return self._packed(op)
+
+    def _control_captures(self) -> list[Operation]:
+        """The operations outside that must run before a call."""
+        return list(self.graph.control_captures)
+
+    def _tell_shapes(self, op: Operation) -> None:
+        """Gives the results of a call what is known of the body's."""
+        for inside, outside in zip(self.graph.outputs, op.outputs, strict=True):
             outside._shape = inside._shape
             outside._handle_data = inside._handle_data
-        return self._packed(op)
 
     def _packed(self, op: Operation) -> Any:
         if self._structure is None:
@@ -145,6 +189,19 @@ class ConcreteFunction:
             for leaf in nest.flatten(self._structure, expand_composites=True)
         ]
         return _pack(self._structure, leaves)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names of arguments; those that are there already get numbers."""
+    counts: dict[str, int] = {}
+    found: list[str] = []
+    for name in names:
+        proposal = name
+        while proposal in found:
+            counts[name] = counts.get(name, 0) + 1
+            proposal = f"{name}_{counts[name]}"
+        found.append(proposal)
+    return found
 
 
 def _pack(structure: Any, leaves: list[Any]) -> Any:
@@ -172,12 +229,14 @@ def trace(
     python_function: Callable[..., Any],
     arg_names: Sequence[str],
     kind: type[ConcreteFunction] = ConcreteFunction,
+    orders_effects: bool = True,
 ) -> ConcreteFunction:
     """Calls a Python function over placeholders, once.
 
     Args:
       make_arguments: makes the arguments in the graph: (positional, by keyword).
       kind: the class of the result.
+      orders_effects: whether operations with effects run one after the other.
     """
     graph = FuncGraph(f"__inference_{name}_{uid()}")
     with graph.as_default():
@@ -193,7 +252,8 @@ def trace(
             if leaf is not None
         ]
         graph.outputs = [graph.capture(t) for t in tensors]
-        _order_effects(graph)
+        if orders_effects:
+            _order_effects(graph)
     graph.inputs = [*declared, *graph.internal_captures]
     graph.structured_outputs = structure
     return kind(graph, structure, (tuple(args), kwargs), arg_names)

@@ -17,6 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.client.functions.concrete_function import ConcreteFunction, trace
+from tensorloom.client.functions.signature_specs import (
+    is_composite_spec,
+    is_spec,
+    is_tensor_spec,
+    pack,
+    tensor_specs,
+    tensors_of,
+)
 from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.default_graph import get_default_graph
@@ -24,9 +32,9 @@ from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.types import nest, nest_shallow
 from tensorloom.framework.types.composite_tensor import CompositeTensor
-from tensorloom.framework.types.dtypes import DType
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import as_shape
+from tensorloom.framework.types.trackable import SavedFunctionBase
 
 if TYPE_CHECKING:
     from tensorloom.client.functions.func_graph import FuncGraph
@@ -71,24 +79,14 @@ def _check_signature(input_signature: Any) -> None:
             "input_signature must be either a tuple or a list, received "
             f"{type(input_signature)}"
         )
-    if not all(_is_spec(s) for s in nest.flatten(input_signature)):
+    if not all(is_spec(s) for s in nest.flatten(input_signature)):
         raise TypeError(
             f"Invalid input_signature {input_signature}; input_signature must be a "
             "possibly nested sequence of TensorSpec objects."
         )
 
 
-def _is_spec(value: Any) -> bool:
-    """True for a TensorSpec: what has a shape and dtype, and is no value."""
-    return (
-        hasattr(value, "shape")
-        and isinstance(getattr(value, "dtype", None), DType)
-        and not isinstance(value, Tensor)
-        and not hasattr(value, "assign")
-    )
-
-
-class Function:
+class Function(SavedFunctionBase):
     """What `tf.function` makes."""
 
     def __init__(
@@ -123,6 +121,11 @@ class Function:
     def input_signature(self) -> tuple[Any, ...] | None:
         """The specs of the arguments."""
         return self._input_signature
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """The arguments of the Python function; of a method without `self`."""
+        return self._signature
 
     def __get__(self, instance: Any, owner: Any) -> Function:
         """The function as a method: each instance has its own traces."""
@@ -164,6 +167,24 @@ class Function:
             args = self._input_signature
         return self._find(self._canonical(args, kwargs))[0]
 
+    def concrete_functions_of_graph(self) -> list[ConcreteFunction]:
+        """The traces that the default graph has; one of the signature is made."""
+        if self._input_signature is not None:
+            self.get_concrete_function()
+        return list(self._traces.get(get_default_graph(), {}).values())
+
+    def traces_elsewhere(self) -> list[ConcreteFunction]:
+        """The traces that other graphs have, bodies of functions among them."""
+        if self._input_signature is not None:
+            return []
+        default = get_default_graph()
+        return [
+            trace
+            for graph, traces in list(self._traces.items())
+            if graph is not default
+            for trace in traces.values()
+        ]
+
     # --- arguments ---------------------------------------------------------------
 
     def _canonical(self, args: Any, kwargs: Any) -> inspect.BoundArguments:
@@ -204,7 +225,13 @@ class Function:
         leaves: list[Any] = []
         fits = len(given) == len(specs)
         for value, spec in zip(given, specs, strict=False):
-            if not _is_spec(value):
+            if is_composite_spec(spec):
+                fits = fits and spec.is_compatible_with(value)
+                # A spec stands for such a value where only a trace is wanted.
+                is_value = fits and not is_spec(value)
+                leaves += tensors_of(spec, value) if is_value else tensor_specs(spec)
+                continue
+            if not is_tensor_spec(value):
                 value = convert_to_tensor(value, dtype_hint=spec.dtype)
             fits = (
                 fits
@@ -250,7 +277,7 @@ class Function:
         def make_arguments(graph: FuncGraph) -> tuple[list[Any], dict[str, Any]]:
             inside = [_argument_inside(graph, leaf, name) for leaf, name in declared]
             if self._input_signature is not None:
-                return list(nest.pack_sequence_as(self._input_signature, inside)), {}
+                return list(pack(self._input_signature, iter(inside))), {}
             packed = nest.pack_sequence_as(
                 _arguments(bound), inside, expand_composites=True
             )
@@ -282,13 +309,15 @@ class Function:
         if self._input_signature is None:
             names = _leaf_names(bound)
         else:
-            leaves, names = nest.flatten(self._input_signature), []
+            leaves, names = [], []
             parameters = list(self._signature.parameters)
-            for position, spec in enumerate(self._input_signature):
+            for position, argument in enumerate(self._input_signature):
                 name = parameters[min(position, len(parameters) - 1)]
-                names += [name] * len(nest.flatten(spec))
+                for spec in nest.flatten(argument):
+                    leaves += tensor_specs(spec)
+                names += [name] * (len(leaves) - len(names))
         return [
-            (leaf, leaf.name or name if _is_spec(leaf) else name)
+            (leaf, leaf.name or name if is_tensor_spec(leaf) else name)
             for leaf, name in zip(leaves, names, strict=True)
         ]
 
@@ -317,7 +346,7 @@ def _arguments(bound: inspect.BoundArguments) -> tuple[tuple[Any, ...], dict[str
 
 
 def _to_leaf(value: Any) -> Any:
-    if isinstance(value, (Tensor, CompositeTensor)) or _is_spec(value):
+    if isinstance(value, (Tensor, CompositeTensor)) or is_tensor_spec(value):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
         return convert_to_tensor(value)
@@ -325,7 +354,7 @@ def _to_leaf(value: Any) -> Any:
 
 
 def _is_for_tensor(leaf: Any) -> bool:
-    return isinstance(leaf, Tensor) or _is_spec(leaf)
+    return isinstance(leaf, Tensor) or is_tensor_spec(leaf)
 
 
 def _argument_inside(graph: FuncGraph, leaf: Any, name: str) -> Any:

@@ -54,6 +54,8 @@ class FuncGraph(Graph):
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.structured_outputs: Any = None
+        # Operations that a call runs, whether or not a result needs them.
+        self.control_outputs: list[Operation] = []
         # Operations outside that must run before the call does.
         self.control_captures: dict[Operation, None] = {}
         self._captures: dict[Tensor, Tensor] = {}  # outside -> inside
@@ -333,7 +335,7 @@ class FuncGraph(Graph):
         """
         self.is_changed = False
         arguments = {t._op: None for t in self.inputs}
-        roots = [t._op for t in self.outputs]
+        roots = [*[t._op for t in self.outputs], *self.control_outputs]
         if keep_stateful:
             roots += [op for op in self._operations if op._op_def.is_stateful]
         needed = _needed(roots)
@@ -353,6 +355,7 @@ class FuncGraph(Graph):
             output_types=tuple(t._dtype.base_dtype for t in self.outputs),
             nodes=nodes,
             returns=tuple((t._op._name, t._value_index) for t in self.outputs),
+            control_returns=tuple(op._name for op in self.control_outputs),
             is_stateful=self.is_stateful,
             arg_shapes=tuple(t._shape for t in self.inputs),
         )

@@ -103,6 +103,9 @@ class WrappedFunction(ConcreteFunction):
                 return_elements=[one.name for one in wanted],
                 name="",
             )
+            inner.control_outputs += [
+                one for one in results or () if isinstance(one, Operation)
+            ]
             values = [
                 mapped.get(old.name, None if isinstance(new, Operation) else new)
                 for old, new in zip(wanted, results or (), strict=True)
@@ -110,7 +113,12 @@ class WrappedFunction(ConcreteFunction):
             return nest.pack_sequence_as(fetches, values)
 
         pruned = trace(
-            name or "pruned", make_arguments, body, ["feed"] * len(fed), WrappedFunction
+            name or "pruned",
+            make_arguments,
+            body,
+            ["feed"] * len(fed),
+            WrappedFunction,
+            orders_effects=False,
         )
         assert isinstance(pruned, WrappedFunction)
         pruned.variables = self.variables
@@ -168,9 +176,24 @@ def _part_of(graph: FuncGraph, ops: set[Operation]) -> Any:
     definition = graph.as_graph_def()
     kept = {op.name for op in ops}
     nodes = [node for node in definition.node if node.name in kept]
+    for node in nodes:
+        _forget_colocation(node, kept)
     del definition.node[:]
     definition.node.extend(nodes)
     return definition
+
+
+def _forget_colocation(node: Any, kept: set[str]) -> None:
+    """A node need not be where one that is gone would be."""
+    if "_class" in node.attr:
+        classes = node.attr["_class"].list.s
+        staying = [
+            one
+            for one in classes
+            if not one.startswith(b"loc:@") or one[5:].decode() in kept
+        ]
+        del classes[:]
+        classes.extend(staying)
 
 
 @export("wrap_function")
@@ -197,7 +220,15 @@ def wrap_function(
         return list(nest.map_structure(argument, list(signature))), {}
 
     before = len(_variables())
-    made = trace(name or "wrapped_function", make_arguments, fn, names, WrappedFunction)
+    # The code of TensorFlow 1 says itself what runs after what.
+    made = trace(
+        name or "wrapped_function",
+        make_arguments,
+        fn,
+        names,
+        WrappedFunction,
+        orders_effects=False,
+    )
     assert isinstance(made, WrappedFunction)
     made.variables = tuple(_variables()[before:])
     return made

@@ -36,6 +36,8 @@ class Trackable:
     that variables, of which there may be thousands, cost nothing more.
     """
 
+    # What a SavedModel calls objects of the class.
+    _object_identifier = "_generic_user_object"
     # The restoration that gave it its values last.
     _update_uid = -1
     _tracked: dict[str, Any] | None = None
@@ -111,6 +113,23 @@ class Trackable:
         """The value as what an attribute can be set to without being tracked."""
         return value
 
+    def _list_functions_for_serialization(self, cache: Any) -> dict[str, Any]:
+        """The `tf.function`s and concrete functions that a SavedModel has of it."""
+        return {}
+
+    def _list_extra_dependencies_for_serialization(self, cache: Any) -> dict[str, Any]:
+        """Objects that a SavedModel has of it besides its dependencies, by name."""
+        return {}
+
     def _gather_saveables_for_checkpoint(self) -> Mapping[str, Any]:
         """Its own values: a variable, or a function of a name to a `SaveableObject`."""
         return {}
+
+
+class SavedFunctionBase:
+    """Base of functions that SavedModels keep, where they are attributes of objects."""
+
+
+def functions_among(items: Mapping[str, Any]) -> dict[str, Any]:
+    """The items that are functions which a SavedModel keeps."""
+    return {k: v for k, v in items.items() if isinstance(v, SavedFunctionBase)}

@@ -13,7 +13,11 @@ import copy
 from collections.abc import Iterable
 from typing import Any, NoReturn, SupportsIndex
 
-from tensorloom.framework.types.trackable import Trackable, TrackableReference
+from tensorloom.framework.types.trackable import (
+    Trackable,
+    TrackableReference,
+    functions_among,
+)
 
 
 class NoDependency:
@@ -40,6 +44,17 @@ class AutoTrackable(Trackable):
 
     def _no_dependency(self, value: Any) -> Any:
         return NoDependency(value)
+
+    def _list_functions_for_serialization(self, cache: Any) -> dict[str, Any]:
+        return functions_among({name: _attribute(self, name) for name in dir(self)})
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    """An attribute; None where a property fails, as some do before they are built."""
+    try:
+        return getattr(owner, name)
+    except Exception:
+        return None
 
 
 def assigned(owner: Trackable, name: str, value: Any) -> Any:
@@ -77,6 +92,8 @@ class ListWrapper(list[Any], Trackable):
       values: the list that it stands for. If that is changed later, it cannot be saved.
     """
 
+    _object_identifier = "trackable_list_wrapper"
+
     def __init__(self, values: list[Any]) -> None:
         super().__init__()
         self._moved = False
@@ -109,6 +126,9 @@ class ListWrapper(list[Any], Trackable):
                 + _IGNORE.format("list")
             )
         return super()._checkpoint_dependencies
+
+    def _list_functions_for_serialization(self, cache: Any) -> dict[str, Any]:
+        return functions_among({str(index): one for index, one in enumerate(self)})
 
     def append(self, value: Any) -> None:
         """Adds an element at the end."""
@@ -210,6 +230,8 @@ class DictWrapper(dict[Any, Any], Trackable):
       values: the dict that it stands for. If that is changed later, it cannot be saved.
     """
 
+    _object_identifier = "trackable_dict_wrapper"
+
     def __init__(self, values: dict[Any, Any]) -> None:
         super().__init__()
         self._non_string_key = False
@@ -250,6 +272,11 @@ class DictWrapper(dict[Any, Any], Trackable):
                 + _IGNORE.format("dictionary")
             )
         return super()._checkpoint_dependencies
+
+    def _list_functions_for_serialization(self, cache: Any) -> dict[str, Any]:
+        return functions_among(
+            {key: one for key, one in self.items() if isinstance(key, str)}
+        )
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Sets several keys."""

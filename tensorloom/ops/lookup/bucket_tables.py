@@ -9,6 +9,7 @@ from tensorloom.framework.export import export, export_value
 from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.sparse_tensor import SparseTensor
+from tensorloom.framework.types.trackable import Trackable
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.indexing import selection as selection_ops
 from tensorloom.ops.lookup.tables import LookupInterface, StaticHashTable
@@ -87,9 +88,20 @@ class IdTableWithHashBuckets(LookupInterface):
     init = initializer
 
     @property
-    def resource_handle(self) -> Any:  # type: ignore[override]
+    def resource_handle(self) -> Any:
         """The handle of the table behind, None without one."""
         return None if self._table is None else self._table.resource_handle
+
+    def _create_resource(self) -> Any:
+        return None if self._table is None else self._table._create_resource()
+
+    def _initialize(self) -> Any:
+        return None if self._table is None else self._table._initialize()
+
+    def _list_extra_dependencies_for_serialization(self, cache: Any) -> dict[str, Any]:
+        # The files of the table behind are files of this one.
+        behind = getattr(self._table, "_initializer", None)
+        return {"_initializer": behind} if isinstance(behind, Trackable) else {}
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of ids, int64."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class TableSaveable(SaveableObject):
     """A table as its keys and its values, which a saver saves."""
 
-    def __init__(self, table: _MutableTable, name: str) -> None:
+    def __init__(self, table: Any, name: str) -> None:
         keys, values = table.export()
         specs = [
             SaveSpec(keys, "", name + "-keys"),
@@ -139,22 +139,26 @@ class MutableHashTable(_MutableTable):
     ) -> None:
         super().__init__(key_dtype, value_dtype)
         self._default_value = convert_to_tensor(default_value, dtype=value_dtype)
+        self._name, self._checkpoint = name, checkpoint
+        self._resource_handle = self._create_resource()
+        self._name = self._resource_handle.op.name.split("/")[-1]
+        if checkpoint:
+            self._save_as(name)
+
+    def _create_resource(self) -> Any:
         shape = self._default_value.shape
         attrs: dict[str, Any] = {}
         if shape.rank != 0:
             attrs["value_shape"] = shape
         op = "MutableHashTableV2" if shape.rank == 0 else "MutableHashTableOfTensorsV2"
-        self.resource_handle = apply_op(
+        return apply_op(
             op,
-            use_node_name_sharing=checkpoint,
+            use_node_name_sharing=self._checkpoint,
             key_dtype=self._key_dtype,
             value_dtype=self._value_dtype,
-            name=name,
+            name=self._name,
             **attrs,
         )
-        self._name = self.resource_handle.op.name.split("/")[-1]
-        if checkpoint:
-            self._save_as(name)
 
 
 @export("contrib.lookup.MutableDenseHashTable", "lookup.experimental.DenseHashTable")
@@ -176,24 +180,29 @@ class DenseHashTable(_MutableTable):
         self._default_value = convert_to_tensor(
             default_value, dtype=value_dtype, name="default_value"
         )
-        empty = convert_to_tensor(empty_key, dtype=key_dtype, name="empty_key")
-        deleted = convert_to_tensor(deleted_key, dtype=key_dtype, name="deleted_key")
-        attrs = {}
-        if initial_num_buckets is not None:
-            attrs["initial_num_buckets"] = initial_num_buckets
-        self.resource_handle = apply_op(
-            "MutableDenseHashTableV2",
-            empty_key=empty,
-            deleted_key=deleted,
-            use_node_name_sharing=checkpoint,
-            value_dtype=self._value_dtype,
-            value_shape=self._default_value.shape,
-            name=name,
-            **attrs,
-        )
-        self._name = self.resource_handle.op.name.split("/")[-1]
+        self._empty_key = convert_to_tensor(empty_key, key_dtype, "empty_key")
+        self._deleted_key = convert_to_tensor(deleted_key, key_dtype, "deleted_key")
+        self._initial_num_buckets = initial_num_buckets
+        self._name, self._checkpoint = name, checkpoint
+        self._resource_handle = self._create_resource()
+        self._name = self._resource_handle.op.name.split("/")[-1]
         if checkpoint:
             self._save_as(name)
+
+    def _create_resource(self) -> Any:
+        attrs = {}
+        if self._initial_num_buckets is not None:
+            attrs["initial_num_buckets"] = self._initial_num_buckets
+        return apply_op(
+            "MutableDenseHashTableV2",
+            empty_key=self._empty_key,
+            deleted_key=self._deleted_key,
+            use_node_name_sharing=self._checkpoint,
+            value_dtype=self._value_dtype,
+            value_shape=self._default_value.shape,
+            name=self._name,
+            **attrs,
+        )
 
     def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Any:
         """As `insert`."""

@@ -9,7 +9,6 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,
     add_to_collection,
-    device,
     name_scope,
 )
 from tensorloom.framework.registry.op_def_library import apply_op
@@ -18,6 +17,10 @@ from tensorloom.framework.types.sparse_tensor import SparseTensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.framework.types.trackable import Trackable
+from tensorloom.framework.types.trackable_resources import (
+    CapturableResource,
+    TrackableAsset,
+)
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.tensor import Tensor
@@ -133,13 +136,8 @@ class TextFileInitializer(TableInitializerBase):
         self._indices = key_index, value_index
         self._vocab_size, self._delimiter = vocab_size, delimiter
         self._name = "text_file_init" if name is None else name
-        with device("CPU"):
-            self._filename = convert_to_tensor(
-                filename, dtypes.string, name="asset_path"
-            )
-        add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
-        # Object graphs have an object for the file.
-        self._track_trackable(Trackable(), "_filename")
+        self._filename = self._track_trackable(TrackableAsset(filename), "_filename")
+        add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename.asset_path)
         super().__init__(key_dtype, value_dtype)
 
     @property
@@ -161,7 +159,7 @@ class TextFileInitializer(TableInitializerBase):
             init = apply_op(
                 "InitializeTableFromTextFileV2",
                 table_handle=table.resource_handle,
-                filename=self._filename,
+                filename=self._filename.asset_path,
                 key_index=self._indices[0],
                 value_index=self._indices[1],
                 vocab_size=-1 if self._vocab_size is None else self._vocab_size,
@@ -241,11 +239,10 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
 
 @export("contrib.lookup.LookupInterface")
-class LookupInterface(Trackable):
+class LookupInterface(CapturableResource):
     """What every table has: dtypes, a name, `size` and `lookup`."""
 
     _name = "table"
-    resource_handle: Tensor
 
     def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
@@ -298,11 +295,11 @@ class InitializableLookupTableBase(LookupInterface):
         self._initializer = initializer
         if isinstance(initializer, Trackable):
             self._track_trackable(initializer, "_initializer")
-        self.resource_handle = self._create_resource()
-        self._init_op = initializer.initialize(self)
+        self._resource_handle = self._create_resource()
+        self._init_op = self._initialize()
 
-    def _create_resource(self) -> Tensor:
-        raise TypeError(f"{type(self).__name__} must define _create_resource()")
+    def _initialize(self) -> Any:
+        return self._initializer.initialize(self)
 
     @property
     def default_value(self) -> Tensor:
@@ -346,15 +343,16 @@ class StaticHashTable(InitializableLookupTableBase):
         super().__init__(default_value, initializer)
         self._value_shape = self._default_value.shape
 
-    def _create_resource(self) -> Tensor:
-        handle: Tensor = apply_op(
+    def _create_resource(self) -> Any:
+        handle = apply_op(
             "HashTableV2",
             shared_name=self._shared_name,
             key_dtype=self._key_dtype,
             value_dtype=self._value_dtype,
             name=self._name,
         )
-        self._name = handle.op.name.split("/")[-1]
+        if self._resource_handle is None:
+            self._name = handle.op.name.split("/")[-1]
         return handle
 
     def export(self, name: str | None = None) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tensorloom.client.variables.variables import Variable
@@ -45,9 +46,9 @@ Status = CheckpointLoadStatus | InitializationOnlyStatus | NameBasedSaverStatus
 class ObjectSaver:
     """Saves and restores what depends on a root; operations are made once."""
 
-    def __init__(self, root: Trackable) -> None:
+    def __init__(self, root: Trackable, view: ObjectGraphView | None = None) -> None:
         # Weak, since the root has the saver: it shall go when its user drops it.
-        self._view = ObjectGraphView(weakref.ref(root))
+        self._view = view or ObjectGraphView(weakref.ref(root))
         self._object_graph: Any = None
         self._saved_graph: Any = None
         self._save_prefix: Any = None
@@ -73,6 +74,20 @@ class ObjectSaver:
         feeds[self._save_prefix] = prefix
         session = given_or_default_session(session)
         return os.fsdecode(session.run(self._save_operation, feeds))
+
+    def restore_from_constant(self, prefix: str) -> None:
+        """Makes operations restore from a prefix that nobody has to feed."""
+        self._restore_prefix = constant_op.constant(prefix)
+
+    def restored_values(self, status: Any) -> Iterator[tuple[Any, Any]]:
+        """What restores each object of a restoration that has a value."""
+        checkpoint = status.checkpoint
+        for number, node in enumerate(checkpoint.object_graph.nodes):
+            trackable = checkpoint.bound.get(number)
+            for attribute in node.attributes:
+                operation = self._restore_ops.get(attribute.checkpoint_key)
+                if trackable is not None and operation is not None:
+                    yield trackable, operation
 
     def restore(self, save_path: str | None) -> Status:
         """Makes the operations that restore a checkpoint, as far as objects exist."""
@@ -226,12 +241,15 @@ class Checkpoint(AutoTrackable):
         return status
 
 
-def frozen_saveables(root: Trackable) -> list[Any]:
+def frozen_saveables(
+    view: ObjectGraphView, stand_ins: Mapping[int, Any] | None = None
+) -> list[Any]:
     """What a `tf.train.Saver` saves to write checkpoints of objects.
 
-    The objects and their Python state are those of now.
+    The objects and their Python state are those of now. For `stand_ins` see
+    `ObjectGraphView.serialize`.
     """
-    saveables, graph, _ = ObjectGraphView(root).serialize()
+    saveables, graph, _ = view.serialize(stand_ins)
     with device("/cpu:0"):
         text = constant_op.constant(graph.SerializeToString(), dtype=dtypes.string)
     frozen = [

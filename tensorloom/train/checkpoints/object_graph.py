@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tensorloom.framework.types.trackable import TrackableReference
@@ -56,6 +56,10 @@ class ObjectGraphView:
             return self._root()
         return self._root
 
+    def dependencies(self, trackable: Any) -> list[TrackableReference]:
+        """What an object depends on."""
+        return trackable._checkpoint_dependencies  # type: ignore[no-any-return]
+
     def _walk(self) -> tuple[list[Any], dict[int, Path]]:
         """Objects breadth first, and the shortest path to each."""
         found = [self.root]
@@ -63,7 +67,7 @@ class ObjectGraphView:
         queue = deque(found)
         while queue:
             current = queue.popleft()
-            for reference in current._checkpoint_dependencies:
+            for reference in self.dependencies(current):
                 if id(reference.ref) not in paths:
                     paths[id(reference.ref)] = (*paths[id(current)], reference)
                     found.append(reference.ref)
@@ -72,25 +76,40 @@ class ObjectGraphView:
 
     def list_objects(self) -> list[Any]:
         """All objects; the slots of optimizers last."""
-        return _Numbered(*self._walk()).objects
+        return self.numbered().objects
 
-    def serialize(self) -> tuple[list[SaveableObject], Any, dict[Any, Any]]:
+    def numbered(self) -> NumberedObjects:
+        """All objects with their numbers and names in keys."""
+        return NumberedObjects(*self._walk())
+
+    def serialize(
+        self, stand_ins: Mapping[int, Any] | None = None
+    ) -> tuple[list[SaveableObject], Any, dict[Any, Any]]:
         """What is to be saved.
+
+        Args:
+          stand_ins: by the `id` of objects, those of another graph whose values are
+            saved in their place; the saveables are of the default graph then.
 
         Returns:
           The saveables under their keys, the `TrackableObjectGraph`, and what must be
           fed for the state of Python objects.
         """
-        numbered = _Numbered(*self._walk())
-        graph = numbered.proto()
+        numbered = self.numbered()
+        graph = numbered.proto(self.dependencies)
         saveables: list[SaveableObject] = []
         feeds: dict[Any, Any] = {}
         for trackable, node in zip(numbered.objects, graph.nodes, strict=True):
             prefix = numbered.names[id(trackable)]
-            for name, source in trackable._gather_saveables_for_checkpoint().items():
+            holder = (stand_ins or {}).get(id(trackable), trackable)
+            for name, source in holder._gather_saveables_for_checkpoint().items():
                 key = f"{prefix}/{_ATTRIBUTES}/{escape_name(name)}"
                 attribute = node.attributes.add(name=name, checkpoint_key=key)
-                kept = self._saveables(trackable, name, key, source)
+                kept = (
+                    self._saveables(trackable, name, key, source)
+                    if stand_ins is None
+                    else _make_saveables(source, key)
+                )
                 full_names = [getattr(s, "full_name", "") for s in kept]
                 attribute.full_name = next(filter(None, full_names), "")
                 attribute.optional_restore = bool(kept) and all(
@@ -124,7 +143,7 @@ def _make_saveables(source: Any, key: str) -> Sequence[SaveableObject]:
     return saveables
 
 
-class _Numbered:
+class NumberedObjects:
     """Objects with numbers and keys, slot variables included."""
 
     def __init__(self, objects: list[Any], paths: dict[int, Path]) -> None:
@@ -165,7 +184,7 @@ class _Numbered:
                 self.objects.append(slot)
                 yield slot_name, number, self.numbers[id(slot)]
 
-    def proto(self) -> Any:
+    def proto(self, dependencies: Callable[[Any], list[TrackableReference]]) -> Any:
         """The `TrackableObjectGraph` without attributes."""
         from tensorloom.protos import trackable_object_graph_pb2
 
@@ -178,7 +197,7 @@ class _Numbered:
                     original_variable_node_id=variable,
                     slot_variable_node_id=slot,
                 )
-            for name, reference in one._checkpoint_dependencies:
+            for name, reference in dependencies(one):
                 node.children.add(node_id=self.numbers[id(reference)], local_name=name)
         return graph
 

@@ -41,6 +41,11 @@ class CheckpointLoadStatus:
         self._root = view.root  # the view's reference is weak
         self._feeds = feeds
 
+    @property
+    def checkpoint(self) -> CheckpointRestore:
+        """How far the checkpoint is restored."""
+        return self._checkpoint
+
     def assert_consumed(self) -> CheckpointLoadStatus:
         """Asserts that the checkpoint and the program have the same objects.
 

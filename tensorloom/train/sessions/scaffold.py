@@ -244,8 +244,9 @@ def _as_saver(saver: Any) -> Any:
         Checkpoint,
         frozen_saveables,
     )
+    from tensorloom.train.checkpoints.object_graph import ObjectGraphView
 
     if isinstance(saver, Checkpoint):
-        return Saver(var_list=frozen_saveables(saver), sharded=True)
+        return Saver(var_list=frozen_saveables(ObjectGraphView(saver)), sharded=True)
     saver.build()
     return saver
