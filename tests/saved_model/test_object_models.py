@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.framework.types.trackable_resources import TrackableAsset
+from tensorloom.ops.lookup.trackable_resources import TrackableAsset
 from tests.saved_model import models_of_tf2
 
 _VECTOR = tf.TensorSpec([None], tf.float32)

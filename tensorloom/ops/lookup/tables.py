@@ -17,7 +17,7 @@ from tensorloom.framework.types.sparse_tensor import SparseTensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.framework.types.trackable import Trackable
-from tensorloom.framework.types.trackable_resources import (
+from tensorloom.ops.lookup.trackable_resources import (
     CapturableResource,
     TrackableAsset,
 )

@@ -21,11 +21,11 @@ from tensorloom.data.specs import TensorSpec
 from tensorloom.framework.graph.graph import Graph, control_dependencies, device
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.constant_value import constant_value
-from tensorloom.framework.types.trackable_resources import TrackableAsset
 from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.array import identity as identity_ops
 from tensorloom.ops.array import placeholder as placeholder_ops
 from tensorloom.ops.control_flow import builders as control_flow_ops
+from tensorloom.ops.lookup.trackable_resources import TrackableAsset
 from tensorloom.saved_model import assets, constants
 from tensorloom.saved_model.objects.object_view import CapturedConstant, is_resource
 from tensorloom.saved_model.signature_defs import build_signature_def, op_signature_def

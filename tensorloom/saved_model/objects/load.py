@@ -20,11 +20,11 @@ from tensorloom.framework.graph.graph import (
 from tensorloom.framework.types import nest
 from tensorloom.framework.types.tensor_proto import decode_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
-from tensorloom.framework.types.trackable_resources import (
+from tensorloom.ops.array import constant as constant_op
+from tensorloom.ops.lookup.trackable_resources import (
     CapturableResource,
     TrackableAsset,
 )
-from tensorloom.ops.array import constant as constant_op
 from tensorloom.saved_model import constants
 from tensorloom.saved_model.assets import checked_name
 from tensorloom.saved_model.export_directory import parse_saved_model, variables_path

@@ -20,13 +20,13 @@ from tensorloom.framework.graph.graph_def import functions_from_proto
 from tensorloom.framework.runtime.scopes import uid
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
-from tensorloom.framework.types.trackable_resources import (
-    CapturableResource,
-    TrackableAsset,
-)
 from tensorloom.framework.types.trackable_structures import AutoTrackable
 from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.array import placeholder as placeholder_ops
+from tensorloom.ops.lookup.trackable_resources import (
+    CapturableResource,
+    TrackableAsset,
+)
 from tensorloom.saved_model import assets
 from tensorloom.saved_model.loader import SavedModelLoader, get_init_op
 from tensorloom.saved_model.objects.function_library import (

@@ -10,7 +10,7 @@ from tensorloom.client.functions.def_function import Function
 from tensorloom.client.program import program_log
 from tensorloom.framework.graph.graph import GraphKeys, get_collection_ref
 from tensorloom.framework.types.trackable import TrackableReference
-from tensorloom.framework.types.trackable_resources import CapturableResource
+from tensorloom.ops.lookup.trackable_resources import CapturableResource
 from tensorloom.saved_model.objects.function_messages import input_signature
 from tensorloom.saved_model.objects.signatures import SIGNATURE_ATTRIBUTE_NAME
 from tensorloom.saved_model.objects.structure_coder import StructureCoder

@@ -8,13 +8,13 @@ from typing import Any
 from tensorloom.client.variables.uninitialized_variable import UninitializedVariable
 from tensorloom.framework.graph.graph import colocate_with
 from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.types.trackable_resources import CapturableResource
 from tensorloom.framework.types.trackable_structures import (
     AutoTrackable,
     DictWrapper,
     ListWrapper,
 )
 from tensorloom.ops.lookup.mutable_tables import TableSaveable
+from tensorloom.ops.lookup.trackable_resources import CapturableResource
 from tensorloom.saved_model.objects.revived_types import (
     VersionedTypeRegistration,
     deserialize,

@@ -11,7 +11,7 @@ from tensorloom.client.variables.base_resource_variable import BaseResourceVaria
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import get_default_graph, get_default_session
 from tensorloom.framework.types.trackable import Trackable
-from tensorloom.framework.types.trackable_resources import TrackableAsset
+from tensorloom.ops.lookup.trackable_resources import TrackableAsset
 from tensorloom.saved_model import assets, constants
 from tensorloom.saved_model.export_directory import files_of, variables_path
 from tensorloom.saved_model.objects import revived_types
