@@ -81,6 +81,8 @@ class NodeStats:
     outputs: tuple[tuple[str, tuple[int, ...], int], ...] = ()
     # What a timeline shows, e.g. "y = Add(x, x)"; made from name and op when empty.
     label: str = ""
+    # Bytes of the outputs that are in memory of their own, and not in an input's.
+    allocated: int = 0
 
 
 @dataclass(slots=True)

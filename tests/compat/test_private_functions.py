@@ -18,6 +18,7 @@ from tensorloom.compat.internals.events_writer import EventsWriter
 from tensorloom.data.specs import register_converter, spec_of_value
 from tensorloom.framework.devices.device_merge import merge_device
 from tensorloom.framework.devices.device_spec import DeviceSpecV2, check_valid
+from tensorloom.framework.registry import op_statistics
 from tensorloom.keras.smart_cond import smart_case
 from tensorloom.storage.files import gfile
 from tensorloom.train.optimizers.moving_averages import weighted_moving_average
@@ -76,20 +77,20 @@ def test_a_name_scope_of_later_versions_is_entered_again() -> None:
 
 
 def test_statistics_of_ops() -> None:
-    @graph_functions.RegisterStatistics("AnOpOfThisTest", "flops")
-    def flops(graph: Any, node: Any) -> graph_functions.OpStats:
-        return graph_functions.OpStats("flops", len(node.name))
+    @op_statistics.RegisterStatistics("AnOpOfThisTest", "flops")
+    def flops(graph: Any, node: Any) -> op_statistics.OpStats:
+        return op_statistics.OpStats("flops", len(node.name))
 
     node = graph_functions.node_def("AnOpOfThisTest", "four")
-    total = graph_functions.OpStats("flops")
+    total = op_statistics.OpStats("flops")
     for _ in range(2):
         total += graph_functions.get_stats_for_node_def(None, node, "flops")
     assert total.value == 8
     assert graph_functions.get_stats_for_node_def(None, node, "bytes").value is None
     with pytest.raises(KeyError, match="AnOpOfThisTest"):
-        graph_functions.RegisterStatistics("AnOpOfThisTest", "flops")(flops)
+        op_statistics.RegisterStatistics("AnOpOfThisTest", "flops")(flops)
     with pytest.raises(ValueError, match="of type flops to one of bytes"):
-        total += graph_functions.OpStats("bytes", 1)
+        total += op_statistics.OpStats("bytes", 1)
 
 
 @pytest.mark.parametrize(

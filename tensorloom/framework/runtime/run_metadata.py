@@ -119,6 +119,12 @@ def _fill_node_stats(proto: Any, node: NodeStats) -> None:
             description.shape.dim.add().size = -1 if dim is None else dim
         description.allocation_description.requested_bytes = size
         description.allocation_description.allocator_name = _allocator(node.device)
+    proto.memory.add(
+        allocator_name=_allocator(node.device),
+        total_bytes=node.allocated,
+        peak_bytes=node.allocated,
+        live_bytes=node.allocated,
+    )
 
 
 def _allocator(device: str) -> str:
@@ -183,6 +189,7 @@ def read_step_stats(step_stats: Any, metadata: StepMetadata) -> None:
                     node.thread_id,
                     tuple(_read_output(output) for output in node.output),
                     node.timeline_label,
+                    sum(used.total_bytes for used in node.memory),
                 )
             )
 

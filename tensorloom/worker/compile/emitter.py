@@ -234,8 +234,21 @@ class Emitter:
         if self.traced:
             self.uses_context = True
             self.traced_nodes.append(node)
-            scope.write(f"context.record({len(self.traced_nodes) - 1}, t)", None)
+            slots = range(len(node.output_types))
+            made = ", ".join(self._traced(scope, (node.name, slot)) for slot in slots)
+            used = ", ".join(self._traced(scope, key) for key in node.inputs)
+            number = len(self.traced_nodes) - 1
+            scope.write(f"context.record({number}, t, [{made}], [{used}])", None)
         self._drop(scope, node)
+
+    def _traced(self, scope: Scope, key: tuple[str, int]) -> str:
+        """What a trace is told of a value: its name, or None where it has none here."""
+        value = scope.values.get(key)
+        for name in () if value is None else (value.tensor_name, value.host_name):
+            segment = None if name is None else self._segment_of_name.get(name)
+            if name is not None and segment is scope.segment:
+                return name
+        return "None"
 
     def _flush_before(self, scope: Scope, node: Node) -> None:
         """Lets tensors for other tasks go before a node that takes time.

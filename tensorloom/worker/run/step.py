@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import NodeStats, StepMetadata
@@ -81,25 +84,28 @@ class TracingContext(OpKernelContext):
         self.metadata = metadata
         self._epoch = time.time_ns() - time.perf_counter_ns()
 
-    def record(self, index: int, start_ns: int) -> None:
-        """Called by the traced source after each node."""
+    def record(
+        self, index: int, start_ns: int, outputs: list[Any], inputs: list[Any]
+    ) -> None:
+        """Called by the traced source after each node; None is a value it has not."""
+        end_ns = time.perf_counter_ns()
         node = self.nodes[index]
-        outputs = tuple(
-            (dtype.base_dtype.name, shape.dims_tuple or (), _bytes(dtype, shape))
-            for dtype, shape in zip(
-                node.output_types, node.output_shapes or (), strict=False
-            )
+        known = itertools.zip_longest(
+            node.output_types, node.output_shapes or (), outputs
         )
+        used = {_storage(value) for value in inputs}
+        new = {_storage(value): _size(value) for value in outputs}
         self.metadata.node_stats.append(
             NodeStats(
                 self.device,
                 node.name,
                 node.op,
                 start_ns + self._epoch,
-                time.perf_counter_ns() + self._epoch,
+                end_ns + self._epoch,
                 threading.get_ident() & 0xFFFFFFFF,
-                outputs,  # type: ignore[arg-type]
+                tuple(_described(*output) for output in known if output[0] is not None),
                 f"{node.name} = {node.op}({', '.join(_inputs(node))})",
+                sum(size for place, size in new.items() if place not in used),
             )
         )
 
@@ -109,10 +115,32 @@ def _inputs(node: Node) -> list[str]:
     return [f"{name}:{slot}" if slot else name for name, slot in node.inputs]
 
 
-def _bytes(dtype: dtypes.DType, shape: TensorShape) -> int:
-    """What a tensor takes; 0 where a size is unknown."""
+def _described(
+    dtype: dtypes.DType, shape: TensorShape | None, value: Any
+) -> tuple[str, tuple[int, ...], int]:
+    """(dtype, shape, bytes) of an output: of its value, or as far as the graph says."""
+    name = dtype.base_dtype.name
+    if hasattr(value, "nbytes"):
+        return name, tuple(value.shape), _size(value)
+    if shape is None or shape.dims_tuple is None:
+        return name, (), 0
+    sizes = tuple(-1 if size is None else size for size in shape.dims_tuple)
     elements = shape.num_elements()
-    return 0 if elements is None else elements * max(0, dtype.size or 0)
+    return name, sizes, 0 if elements is None else elements * max(0, dtype.size or 0)
+
+
+def _size(value: Any) -> int:
+    """The bytes of a tensor; 0 of what is none."""
+    return int(getattr(value, "nbytes", 0))
+
+
+def _storage(value: Any) -> int:
+    """Where the memory is that a tensor is in, or is a part of."""
+    if hasattr(value, "untyped_storage"):
+        return int(value.untyped_storage().data_ptr())
+    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
+        value = value.base
+    return int(value.ctypes.data) if isinstance(value, np.ndarray) else id(value)
 
 
 def run_pieces(

@@ -1,0 +1,1 @@
+"""`tf.profiler`: what a graph costs, and where its steps spent time and memory."""
