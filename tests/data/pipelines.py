@@ -18,6 +18,8 @@ FAILING = (
 FAILS_IN_FUNCTION = "tf.check_numerics(1.0 / (tf.cast(x, tf.float32) - 2), 'bad')"
 UNEVEN = "D.from_tensor_slices(np.array([1, 4, 2, 0, 3], np.int64))"
 REPEATED = "lambda x: D.from_tensors(x).repeat(x)"
+# A function that says that there is nothing more, in the middle.
+ENDS_AT_THREE = "tf.py_func(lambda i: next(iter(())) if i == 3 else i, [x], tf.int64)"
 
 PIPELINES = {
     "shuffle": "D.range(20).shuffle(7, seed=5)",
@@ -49,6 +51,16 @@ PIPELINES = {
     ),
     "error, parallel": (
         "D.range(7).map(lambda x: " + FAILS_IN_FUNCTION + ", num_parallel_calls=3)"
+    ),
+    "end, map and batch": (
+        f"D.range(9).apply(X.map_and_batch(lambda x: {ENDS_AT_THREE}, 2))"
+    ),
+    "end, map": f"D.range(9).map(lambda x: {ENDS_AT_THREE})",
+    "end, parallel": f"D.range(9).map(lambda x: {ENDS_AT_THREE}, 2)",
+    "error, parallel interleave": (
+        "D.range(4, 8).map(lambda x: tf.cond(tf.equal(x, 5), lambda: tf.cast("
+        "tf.check_numerics(1. / (tf.cast(x, tf.float32) - 5.), 'bad'), tf.int64), "
+        "lambda: x)).apply(X.parallel_interleave(" + REPEATED + ", 2))"
     ),
     "error, ignored": FAILING + ".apply(X.ignore_errors())",
     "error, shuffle": FAILING + ".shuffle(3, seed=1)",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
+from tensorloom.compat.data.distribute import rebatch_dataset
 
 
 def _range() -> Any:
@@ -66,3 +67,14 @@ def test_what_is_no_dataset() -> None:
     found = tf.raw_ops.ComputeBatchSize(input_dataset=tf.raw_ops.OptionalNone())
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(found)
+
+
+def test_a_batch_for_each_replica() -> None:
+    """Each component by its own size; a replica may get an empty batch."""
+    batches = tf.data.Dataset.zip(
+        (tf.data.Dataset.range(6).batch(6), tf.data.Dataset.range(3).batch(3))
+    )
+    element = rebatch_dataset(batches, 4).make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        found = [[c.tolist() for c in session.run(element)] for _ in range(4)]
+    assert found == [[[0, 1], [0]], [[2, 3], [1]], [[4, 5], [2]], [[], []]]

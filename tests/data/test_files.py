@@ -150,6 +150,12 @@ def test_csv(tmp_path: Path) -> None:
     ]
 
 
+def test_csv_buffer_of_no_bytes(tmp_path: Path) -> None:
+    (tmp_path / "c").write_text("1\n")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="should be positive"):
+        _all(X.CsvDataset(str(tmp_path / "c"), [[0]], buffer_size=0))
+
+
 def test_csv_columns(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("1|a|2\n3|b|4\n")
     dataset = X.CsvDataset(

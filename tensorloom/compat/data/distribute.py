@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def auto_shard_dataset(input_dataset: Dataset, num_workers: Any, index: Any) -> Dataset:
-    """The files that one of several workers reads.
+    """The share of one of several workers: of the files, or else of the elements.
 
     Raises:
-      NotFoundError: (when it runs) the dataset reads no files.
+      InvalidArgumentError: (when it runs) there are too few for all workers.
     """
     return input_dataset._same("AutoShardDataset", num_workers=num_workers, index=index)
 

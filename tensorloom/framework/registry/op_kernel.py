@@ -24,7 +24,7 @@ from tensorloom.framework.types.dtypes import DType
 from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph_ir import Node
+    from tensorloom.framework.graph.graph_ir import FunctionIR, Node
     from tensorloom.framework.runtime.resource import ResourceManager
 
 Compute = Callable[..., Any]
@@ -47,6 +47,8 @@ class OpKernelConstruction:
     compile_function: Callable[..., Compute] | None = None
     # The arrays of inputs that are constants, None for others; () where nobody knows.
     input_constants: tuple[Any, ...] = ()
+    # The library: what function attrs name.
+    functions: Mapping[str, FunctionIR] = field(default_factory=dict)
 
     def __getitem__(self, attr: str) -> Any:
         """The decoded attr. Raises KeyError when the node has none of that name."""

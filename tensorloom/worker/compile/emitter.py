@@ -398,6 +398,7 @@ class Emitter:
             self.device.torch_device,
             self.compile_function,
             tuple([v.constant for v in inputs]),
+            self.functions,
         )
 
     def compile_function(

@@ -283,25 +283,6 @@ def record_fields(
     return [*fields, b""] if record.endswith(delimiter) else fields
 
 
-def csv_fields(record: bytes, delimiter: bytes, quoted: bool) -> list[bytes]:
-    """The fields of a record of a file; an empty one has an empty field.
-
-    Raises:
-      InvalidArgumentError: as `record_fields`.
-    """
-    if not quoted or b'"' not in record:
-        if quoted and (b"\n" in record or b"\r" in record):
-            raise invalid_argument("Unquoted fields cannot have quotes/CRLFs inside")
-        return record.split(delimiter)
-    fields, at = [], 0
-    while True:
-        text, at = _field(record, at, delimiter, b'"\r\n')
-        fields.append(text)
-        if at >= len(record):
-            return fields
-        at += 1
-
-
 def _field(
     record: bytes, at: int, delimiter: bytes, special: bytes
 ) -> tuple[bytes, int]:

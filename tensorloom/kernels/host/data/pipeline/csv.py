@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.types.object_arrays import object_scalar
+from tensorloom.kernels.host.data.pipeline.csv_records import Record, records
 from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
@@ -18,13 +19,13 @@ from tensorloom.kernels.host.data.pipeline.dataset import (
     signature,
 )
 from tensorloom.kernels.host.data.pipeline.readers import file_names
-from tensorloom.kernels.host.parsing.decoding import csv_fields, csv_number
+from tensorloom.kernels.host.parsing.decoding import csv_number
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.data.pipeline.environment import Environment
 
-_Parse = Callable[[bytes], Element]
+_Parse = Callable[[list[bytes]], Element]
 
 
 class _CsvDataset(Dataset):
@@ -47,40 +48,32 @@ class _CsvFiles:
         compression: bytes,
         buffer_size: int,
         header: bool,
-        quoted: bool,
+        separator: bytes,
+        is_quoted: bool,
     ) -> None:
         self.names, self._compression = names, compression
         self._buffer_size = buffer_size
-        self.header, self._quoted = header, quoted
+        self.header = header
+        self._separator, self._is_quoted = separator, is_quoted
 
-    def records(self, name: str) -> Any:
-        """The records of one file, their line ends removed."""
+    def records(self, name: str) -> Iterator[Record]:
+        """The records of one file."""
+        return records(self._blocks(name), self._separator, self._is_quoted)
+
+    def _blocks(self, name: str) -> Iterator[bytes]:
         from tensorloom.storage.files.byte_stream import ByteStream
 
-        stream = ByteStream(name, self._compression, self._buffer_size or 256 * 1024)
-        rest = b""
-        pending: list[bytes] = []  # lines of a record with quoted line ends
+        stream = ByteStream(name, self._compression, self._buffer_size)
         while block := stream.read_block():
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                pending.append(line)
-                if not self._is_open(pending):
-                    yield b"\n".join(pending).removesuffix(b"\r")
-                    pending = []
+            yield block
         stream.close()
-        if rest or pending:
-            yield b"\n".join([*pending, rest] if rest else pending)
-
-    def _is_open(self, lines: list[bytes]) -> bool:
-        """True within a quoted field."""
-        return self._quoted and sum(line.count(b'"') for line in lines) % 2 == 1
 
 
 class _CsvIterator(DatasetIterator):
     def __init__(self, files: _CsvFiles, parse: _Parse) -> None:
         self._files, self._parse = files, parse
         self._left = list(reversed(files.names))
-        self._records: Any = None
+        self._records: Iterator[Record] | None = None
 
     def __next__(self) -> Element:
         while True:
@@ -88,9 +81,13 @@ class _CsvIterator(DatasetIterator):
                 if not self._left:
                     raise StopIteration
                 self._records = self._files.records(self._left.pop())
-                if self._files.header and next(self._records, None) is None:
+                if self._files.header and not isinstance(
+                    next(self._records, None), list
+                ):
                     raise invalid_argument("Can't read header of file")
             for record in self._records:
+                if not isinstance(record, list):
+                    raise record
                 return self._parse(record)
             self._records = None
 
@@ -132,11 +129,14 @@ def csv_dataset(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 f"Unsupported compression_type: {compression[()].decode()}."
             )
+        if int(buffer_size) <= 0:
+            raise invalid_argument("buffer_size should be positive")
         files = _CsvFiles(
             file_names(names),
             compression[()],
             int(buffer_size),
             bool(header),
+            separator,
             bool(quoted),
         )
         columns = _Columns(
@@ -146,13 +146,7 @@ def csv_dataset(c: OpKernelConstruction) -> Compute:
             select.tolist(),
             frozenset(exclude),
         )
-        is_quoted = bool(quoted)
-        return _CsvDataset(
-            types,
-            shapes,
-            files,
-            lambda record: columns.parse(csv_fields(record, separator, is_quoted)),
-        )
+        return _CsvDataset(types, shapes, files, columns.parse)
 
     return compute
 

@@ -46,7 +46,12 @@ class _SqlDataset(Dataset):
             )
             try:
                 connection.text_factory = bytes
-                cursor = connection.execute(self._query)
+                try:
+                    cursor = connection.execute(self._query)
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode == sqlite3.SQLITE_READONLY:
+                        self._check_columns(0)  # what writes has no results
+                    raise
                 self._check_columns(len(cursor.description or ()))
                 for row in cursor:
                     pairs = zip(row, self.types, strict=True)

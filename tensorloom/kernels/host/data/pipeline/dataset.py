@@ -59,6 +59,8 @@ class Dataset:
     # Whether the elements are those of the inputs, all or some, in whatever order.
     keeps_elements: ClassVar[bool] = False
     own_options: bytes = b""  # a serialized tensorflow.data.Options
+    #: The node that made it; None of what kernels make besides.
+    maker: OpKernelConstruction | None = None
 
     def __init__(
         self, types: Sequence[DType], shapes: Sequence[TensorShape], *inputs: Dataset
@@ -162,7 +164,15 @@ def dataset_kernel(
     def register(factory: KernelFactory) -> KernelFactory:
         def checked(c: OpKernelConstruction) -> Compute:
             _check_determinism(c.get("deterministic"))
-            return factory(c)
+            make = factory(c)
+
+            def compute(*inputs: Any) -> Any:
+                dataset = make(*inputs)
+                if isinstance(dataset, Dataset) and dataset.maker is None:
+                    dataset.maker = c
+                return dataset
+
+            return compute
 
         host_kernel(list(ops), devices=("CPU",), retains=retains, large=True)(checked)
         return factory

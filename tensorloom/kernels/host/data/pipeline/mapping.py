@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -34,17 +34,23 @@ from tensorloom.kernels.host.data.pipeline.environment import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tensorloom.framework.registry.op_kernel import (
         Compute,
         OpKernelConstruction,
         OpKernelContext,
     )
 
+    _Function = Callable[[Environment, Element], Element]
+
 # --- map -----------------------------------------------------------------------
 
 
 class MapDataset(Dataset):
     """A function of each element."""
+
+    _ended_early: ClassVar[str] = "Function invocation produced OutOfRangeError: "
 
     def __init__(
         self,
@@ -65,35 +71,39 @@ class MapDataset(Dataset):
 
     def iterate(self, env: Environment) -> DatasetIterator:
         source = self.inputs[0]
+        function: _Function = self._function
+        if self._preserve:
+            function = _preserving_cardinality(function, self._ended_early)
         if self._threads == 1:
-            return _MapIterator(
-                source.iterate(env), self._function, env, self._preserve
-            )
+            return _MapIterator(source.iterate(env), function, env)
         return background.ParallelMapIterator(
-            source.iterate, self._function, env, self._threads
+            source.iterate, function, env, self._threads
         )
+
+
+def _preserving_cardinality(function: _Function, why: str) -> _Function:
+    """The function, of which no call ends the dataset; `why` begins the message."""
+
+    def apply(env: Environment, element: Element) -> Element:
+        try:
+            return function(env, element)
+        except errors.OutOfRangeError as error:
+            raise invalid_argument(why + error.message) from error
+
+    return apply
 
 
 class _MapIterator(DatasetIterator):
     def __init__(
-        self,
-        source: DatasetIterator,
-        function: CapturedFunction,
-        env: Environment,
-        preserve_cardinality: bool,
+        self, source: DatasetIterator, function: _Function, env: Environment
     ) -> None:
         self._source, self._function, self._env = source, function, env
-        self._preserve = preserve_cardinality
 
     def __next__(self) -> Element:
         element = next(self._source)
         try:
             return self._function(self._env, element)
-        except errors.OutOfRangeError as error:
-            if self._preserve:
-                raise invalid_argument(
-                    "Function invocation produced OutOfRangeError: " + error.message
-                ) from error
+        except errors.OutOfRangeError:
             raise StopIteration from None
 
 
@@ -141,6 +151,8 @@ def threads_of(value: Any, name: str) -> int:
 
 class MapAndBatchDataset(MapDataset):
     """Batches of a function of the elements."""
+
+    _ended_early = ""
 
     def __init__(
         self,

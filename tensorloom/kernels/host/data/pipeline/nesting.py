@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.kernels.host.data.pipeline import background
 from tensorloom.kernels.host.data.pipeline.batching import stack_elements
@@ -33,6 +34,7 @@ from tensorloom.kernels.host.data.pipeline.sources import (
     ElementDataset,
     ElementIterator,
 )
+from tensorloom.kernels.host.data.pipeline.stored import Elements
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
@@ -143,9 +145,11 @@ class _InterleaveDataset(_FlatMapDataset):
         cycle: int,
         block: int,
         ahead: int = 0,
+        failures_take_turns: bool = False,
     ) -> None:
         super().__init__(types, shapes, source, function)
         self._cycle, self._block, self._ahead = cycle, block, ahead
+        self._failures_take_turns = failures_take_turns
 
     def iterate(self, env: Environment) -> DatasetIterator:
         return _InterleaveIterator(
@@ -155,11 +159,16 @@ class _InterleaveDataset(_FlatMapDataset):
             self._cycle,
             self._block,
             self._ahead,
+            self._failures_take_turns,
         )
 
 
 class _InterleaveIterator(DatasetIterator):
-    """`ahead` elements of each dataset in the cycle are made in threads, if slow."""
+    """`ahead` elements of each dataset in the cycle are made in threads, if slow.
+
+    An element of which no dataset can be made is skipped, or takes the turn of its
+    dataset.
+    """
 
     def __init__(
         self,
@@ -169,8 +178,10 @@ class _InterleaveIterator(DatasetIterator):
         cycle: int,
         block: int,
         ahead: int,
+        failures_take_turns: bool,
     ) -> None:
         self._source: DatasetIterator | None = source
+        self._failures_take_turns = failures_take_turns
         self._function, self._env = function, env
         self._block, self._ahead = block, ahead
         self._slots: list[DatasetIterator | None] = [None] * cycle
@@ -190,7 +201,14 @@ class _InterleaveIterator(DatasetIterator):
                 self._open -= 1
                 self._next_slot()
             elif self._source is not None:
-                self._fill_slot(self._source)
+                try:
+                    self._fill_slot(self._source)
+                except errors.OpError:
+                    if self._failures_take_turns:  # as a dataset of one element
+                        self._slots[self._slot] = Elements(iter(()))
+                        self._open += 1
+                        self._next_slot()
+                    raise
             else:
                 self._next_slot()
         raise StopIteration
@@ -296,6 +314,7 @@ def legacy_parallel_interleave_dataset(c: OpKernelConstruction) -> Compute:
             check_positive(cycle, "`cycle_length` must be > 0"),
             check_positive(block, "`block_length` must be > 0"),
             ahead=max(2, int(buffers)),
+            failures_take_turns=True,
         )
 
     return compute

@@ -235,13 +235,19 @@ def repeat_dataset(c: OpKernelConstruction) -> Compute:
 
 
 class ShardDataset(Dataset):
-    """Every `shards`-th element, from number `index` on."""
+    """Every `shards`-th element, from number `index` on.
+
+    It fails where it `is_for_all` shards and one of them has no element.
+    """
 
     keeps_elements = True
 
-    def __init__(self, source: Dataset, shards: int, index: int) -> None:
+    def __init__(
+        self, source: Dataset, shards: int, index: int, is_for_all: bool = False
+    ) -> None:
         super().__init__(*like(source))
         self._shards, self._index = shards, index
+        self._is_for_all = is_for_all
 
     @property
     def cardinality(self) -> int:
@@ -251,12 +257,16 @@ class ShardDataset(Dataset):
         return n // self._shards + (1 if self._index < n % self._shards else 0)
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        return _ShardIterator(self.inputs[0].iterate(env), self._shards, self._index)
+        source = self.inputs[0].iterate(env)
+        return _ShardIterator(source, self._shards, self._index, self._is_for_all)
 
 
 class _ShardIterator(DatasetIterator):
-    def __init__(self, source: DatasetIterator, shards: int, index: int) -> None:
+    def __init__(
+        self, source: DatasetIterator, shards: int, index: int, is_for_all: bool
+    ) -> None:
         self._source, self._shards, self._index = source, shards, index
+        self._is_for_all = is_for_all
         self._number = 0
 
     def __next__(self) -> Element:
@@ -264,13 +274,29 @@ class _ShardIterator(DatasetIterator):
             number = self._number
             self._number = number + 1
             if number % self._shards == self._index:
+                if self._is_for_all and self._number < self._shards:
+                    self._look_for_all()
                 return element
         raise StopIteration
+
+    def _look_for_all(self) -> None:
+        """Passes over the first elements of the shards behind this one."""
+        while self._number < self._shards:
+            if next(self._source, None) is None:
+                raise invalid_argument(
+                    "There aren't enough elements in this dataset for each shard to "
+                    f"have at least one element (# elems = {self._number}, # shards = "
+                    f"{self._shards}). If you are using datasets with distribution "
+                    "strategy, consider turning dataset autosharding off with "
+                    "`tf.data.Options`."
+                )
+            self._number += 1
 
 
 @dataset_kernel("ShardDataset")
 def shard_dataset(c: OpKernelConstruction) -> Compute:
     """One shard of the elements."""
+    is_for_all = bool(c.get("require_non_empty", False))
 
     def compute(source: Any, shards: Any, index: Any) -> Dataset:
         if shards <= 0:
@@ -282,7 +308,7 @@ def shard_dataset(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 f"Index must be between 0 and {shards - 1} (currently index = {index})."
             )
-        return ShardDataset(as_dataset(source), int(shards), int(index))
+        return ShardDataset(as_dataset(source), int(shards), int(index), is_for_all)
 
     return compute
 

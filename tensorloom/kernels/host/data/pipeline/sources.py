@@ -361,8 +361,6 @@ class ElementDataset(Dataset):
     "AssertNextDataset",
     "ExperimentalAssertNextDataset",
     "AssertPrevDataset",
-    "AutoShardDataset",
-    "ExperimentalAutoShardDataset",
     "RewriteDataset",
     "ThreadPoolDataset",
     "ExperimentalThreadPoolDataset",
@@ -370,9 +368,7 @@ class ElementDataset(Dataset):
     "UnwrapDatasetVariant",
 )
 def pass_through(c: OpKernelConstruction) -> Compute:
-    """The same dataset: tuning, and the shard of a single worker."""
-    if c.op.endswith("AutoShardDataset"):
-        return lambda source, workers, index, *_: _auto_shard(source, workers, index)
+    """The same dataset: what tunes it alone."""
     return lambda source, *_: as_dataset(source)
 
 
@@ -387,20 +383,3 @@ def options_dataset(c: OpKernelConstruction) -> Compute:
         return dataset
 
     return compute
-
-
-def _auto_shard(source: Any, workers: Any, index: Any) -> Dataset:
-    """Every `workers`-th element, beginning with the one of this worker's index."""
-    dataset = as_dataset(source)
-    if int(workers) < 1:
-        message = f"num_workers must be >= 1, currently {int(workers)}"
-        raise errors.InvalidArgumentError(None, None, message)
-    if not 0 <= int(index) < int(workers):
-        last = int(workers) - 1
-        message = f"index must be between 0 and {last}, currently {int(index)}"
-        raise errors.InvalidArgumentError(None, None, message)
-    if int(workers) <= 1:
-        return dataset
-    from tensorloom.kernels.host.data.pipeline.selection import ShardDataset
-
-    return ShardDataset(dataset, int(workers), int(index))

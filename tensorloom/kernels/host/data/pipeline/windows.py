@@ -229,20 +229,24 @@ class _RebatchDataset(Dataset):
 
 
 class _RebatchIterator(DatasetIterator):
+    """Each component has a size of its own; the last parts may be smaller, or empty."""
+
     def __init__(self, source: DatasetIterator, parts: int) -> None:
         self._source, self._parts = source, parts
         self._element: Element = ()
-        self._bounds: list[tuple[int, int]] = []
+        self._given = parts
 
     def __next__(self) -> Element:
-        while not self._bounds:
-            self._element = next(self._source)
-            count = self._element[0].shape[0]
-            size = -(-count // self._parts)
-            self._bounds = [(i, min(i + size, count)) for i in range(0, count, size)]
-            self._bounds.reverse()
-        begin, end = self._bounds.pop()
-        return tuple(value[begin:end] for value in self._element)
+        if self._given == self._parts:
+            self._element, self._given = next(self._source), 0
+        number = self._given
+        self._given += 1
+        return tuple(_part(value, number, self._parts) for value in self._element)
+
+
+def _part(value: Any, number: int, parts: int) -> Any:
+    size = -(-value.shape[0] // parts)
+    return value[number * size : (number + 1) * size]
 
 
 @dataset_kernel("RebatchDataset", "ExperimentalRebatchDataset")
