@@ -24,7 +24,7 @@ from tensorloom.framework.graph.dataflow_graph import Graph
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry.gradient_registry import RegisterGradient
 from tensorloom.framework.registry.op_def_library import create_op
-from tensorloom.framework.types import nest
+from tensorloom.framework.types import dtypes, nest
 from tensorloom.framework.types.attr_value import NameAttrList
 from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
@@ -66,7 +66,7 @@ def _call_grad(op: Operation, *grads: Any) -> Any:
     graph = CallGradient(func_graph.unique_gradient_name(forward.name), forward, op)
     found = graph.differentiate(given, gradient_scope())
     _rewrite_if_changed(op, forward)
-    outputs = _call_gradient(graph, [g for _, g in given])
+    outputs = _call_gradient(graph, [g for _, g in given], op)
     for index, gradient in found.items():
         if isinstance(gradient, IndexedSlices):
             gradients[index] = IndexedSlices(*(outputs.pop(0) for _ in range(3)))
@@ -85,21 +85,38 @@ def _rewrite_if_changed(op: Operation, body: FuncGraph) -> None:
     op._attrs["f"] = functional_ops.named(names[0])
 
 
-def _call_gradient(graph: CallGradient, grads: list[Tensor]) -> list[Tensor]:
-    """Adds the call of the gradient function; returns its outputs."""
-    get_default_graph().add_function(graph.to_function(keep_stateful=True))
+def _call_gradient(
+    graph: CallGradient, grads: list[Tensor], forward: Operation
+) -> list[Tensor]:
+    """Adds the call of the gradient function; returns its outputs.
+
+    In TensorFlow the forward call hands out all that the gradient reads of the body,
+    constants and arguments as well. So a gradient that reads any of it makes the
+    forward call run, with what it writes, also in a step that needs no more than that.
+    """
+    outer = get_default_graph()
+    outer.add_function(graph.to_function(keep_stateful=True))
     kind = "StatefulPartitionedCall" if graph.is_stateful else "PartitionedCall"
-    backward = functional_ops.call_op(
-        kind,
-        [*grads, *graph.external_captures],
-        kind,
-        f=functional_ops.named(graph.name),
-        Tout=[t.dtype.base_dtype for t in graph.outputs],
+    runs_forward = (
+        graph.reads_forward and has_effects(forward) and forward.graph is outer
     )
+    with outer.control_dependencies([forward] if runs_forward else []):
+        backward = functional_ops.call_op(
+            kind,
+            [*grads, *graph.external_captures],
+            kind,
+            f=functional_ops.named(graph.name),
+            Tout=[t.dtype.base_dtype for t in graph.outputs],
+        )
     for inside, outside in zip(graph.outputs, backward.outputs, strict=True):
         outside._shape = inside._shape
         outside._handle_data = inside._handle_data
     return list(backward.outputs)
+
+
+def has_effects(call: Operation) -> bool:
+    """Whether the call of a function does more than compute its results."""
+    return call._type == "StatefulPartitionedCall"
 
 
 class CallGradient(GradientGraph):
@@ -135,6 +152,21 @@ class CallGradient(GradientGraph):
             flat = nest.flatten(list(results.values()), expand_composites=True)
             self.outputs = [self.capture(identity_ops.identity(t)) for t in flat]
         return results
+
+    def outside_value(self, tensor: Tensor) -> Tensor | None:
+        """See `GradientGraph`; a call with effects hands out its arguments, too.
+
+        So a gradient of this gradient makes the call run, as in TensorFlow.
+        """
+        outside = super().outside_value(tensor)
+        if (
+            outside is None
+            or outside._op is self.op
+            or not has_effects(self.op)
+            or tensor._dtype in (dtypes.resource, dtypes.variant)
+        ):
+            return outside
+        return None
 
     def intermediate(self, tensor: Tensor) -> Tensor:
         """A further output of the call."""

@@ -43,6 +43,11 @@ class GradientGraph(FuncGraph):
         self._from_forward: dict[Tensor, Tensor] = {}
         self.reads = Reads(self, self.reads_around(), self.is_loop)
 
+    @property
+    def reads_forward(self) -> bool:
+        """Whether the gradient reads anything of the forward graph."""
+        return bool(self._from_forward)
+
     def reads_around(self) -> Reads | None:
         """What the gradient that this one is built in reads."""
         outer = self.outer_graph

@@ -42,7 +42,7 @@ def lower_branches(
             f"{name}/{text}",
             [edge, chooser],
             {"num_outs": count} if is_case else {},
-            control=node.control_inputs,
+            control=lowering.waits_of_argument(node, edge),
             shapes=[shape] * count,
             count=count,
         )

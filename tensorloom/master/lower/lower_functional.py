@@ -147,6 +147,19 @@ class Lowering:
         """Whether a function that is given an edge as an argument gets a reference."""
         return argument._is_ref_dtype and self.type_of(edge)._is_ref_dtype
 
+    def waits_of_argument(self, node: Node, edge: Edge) -> tuple[str, ...]:
+        """What has to be over before an argument comes into the functions of a node.
+
+        What they do to a variable comes after all arguments, as where a worker runs
+        them: clients leave control inputs out that an argument implies.
+        """
+        dtype = self.type_of(edge)
+        if (
+            dtype is dtypes.resource or dtype._is_ref_dtype
+        ) and not self.is_interdependent:
+            return (*node.control_inputs, *node.producers)
+        return node.control_inputs
+
     def emit(
         self,
         owner: Node,
@@ -268,14 +281,12 @@ class Lowering:
         entry = f"{name}/entry"
         waits = (*node.control_inputs, *(n for n, _ in node.inputs))
         self._add_no_op(node, entry, waits)
-        arguments = list(node.inputs)
-        if node.control_inputs:
-            arguments = [
-                self.emit(
-                    node, "Identity", f"{name}/arg_{i}", [edge], {}, control=[entry]
-                )
-                for i, edge in enumerate(arguments)
-            ]
+        arguments = [
+            self.emit(node, "Identity", f"{name}/arg_{i}", [edge], {}, control=[entry])
+            if self.waits_of_argument(node, edge)
+            else edge
+            for i, edge in enumerate(node.inputs)
+        ]
         inlined = self.inline(node, function, arguments, f"{name}/", entry)
         for i, edge in enumerate(inlined.results):
             self.moved[name, i] = edge

@@ -42,7 +42,7 @@ def lower_loop(
                 "is_constant": constant[i],
                 "parallel_iterations": node.attrs.get("parallel_iterations", 10),
             },
-            control=node.control_inputs,
+            control=lowering.waits_of_argument(node, edge),
             shapes=[shapes[i]],
         )
         for i, edge in enumerate(node.inputs)

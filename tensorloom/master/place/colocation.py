@@ -6,7 +6,8 @@ reference edge and of a resource edge: the consumer works on the memory itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class Group:
     """A set of colocated nodes."""
 
-    __slots__ = ("device", "leader", "members", "parent", "requested")
+    __slots__ = ("device", "leader", "members", "origins", "parent", "requested")
 
     def __init__(self, leader: str) -> None:
         self.leader = leader
@@ -31,8 +32,42 @@ class Group:
         self.members: list[Node] = []
         # What the members ask for, merged.
         self.requested = DeviceName()
+        # Of a step's group: those of the session that are part of it.
+        self.origins: list[Group] = []
         # The full device name, once a step has placed the group.
         self.device: str | None = None
+
+    def place(self, device: str) -> None:
+        """Says where the group is, and its origins that are nowhere yet."""
+        self.device = device
+        for origin in self.origins:
+            if origin.device is None:
+                origin.device = device
+
+    def copy(self) -> Group:
+        """A group that may grow without this one, and places it where it goes."""
+        group = Group(self.leader)
+        group.members = list(self.members)
+        group.requested = self.requested
+        group.origins = [self]
+        group.device = self.device
+        return group
+
+    def absorb(self, other: Group, requested: DeviceName) -> None:
+        """Makes the members of another group its own.
+
+        Args:
+          other: a group of its own.
+          requested: what both ask for. A place that the other has got is kept only
+            if it is such a one.
+        """
+        self.requested = requested
+        self.members += other.members
+        self.origins += other.origins
+        other.parent = self
+        device = self.device or other.device
+        if device is not None and requested.covers(device_name.parse_full(device)):
+            self.place(device)
 
     def root(self) -> Group:
         """The group that this one has become part of."""
@@ -44,11 +79,25 @@ class Group:
 
 
 class ColocationGroups:
-    """The groups of a session's graph; grows with it."""
+    """The groups of a session's graph, which grow with it; or those of a step.
 
-    def __init__(self, soft: bool) -> None:
-        self._soft = soft  # whether conflicting devices may be ignored
-        self._nodes: dict[str, Node] = {}
+    A step makes nodes of its own, under names that another step may give to others. Its
+    groups begin as the session's, and grow without them.
+    """
+
+    def __init__(self, soft: bool, session: ColocationGroups | None = None) -> None:
+        """Makes the groups of no nodes.
+
+        Args:
+          soft: whether conflicting devices may be ignored.
+          session: the groups of the session, if these are of a step.
+        """
+        self._soft = soft
+        self._session = session
+        self._copies: dict[Group, Group] = {}  # of the session's groups
+        self._nodes: MutableMapping[str, Node] = (
+            {} if session is None else ChainMap({}, session._nodes)
+        )
         self._groups: dict[str, Group] = {}
         self._grouped: set[str] = set()  # nodes that are members of a group
 
@@ -70,16 +119,18 @@ class ColocationGroups:
     def group_of(self, name: str) -> Group | None:
         """The group of a node; None when it is alone."""
         group = self._groups.get(name)
-        return None if group is None else group.root()
+        if group is not None:
+            return group.root()
+        if self._session is None:
+            return None
+        origin = self._session.group_of(name)
+        return None if origin is None else self._copies.get(origin, origin).root()
 
     # --- joining -------------------------------------------------------------------
 
     def _join_class(self, node: Node, leader: str) -> None:
         if leader == node.name:
             return
-        other = self._nodes.get(leader)
-        if other is None:  # the name alone is a group too
-            self._groups.setdefault(leader, Group(leader))
         self._union(node.name, leader, ignore_conflict=False)
 
     def _join_inputs(self, node: Node) -> None:
@@ -104,7 +155,7 @@ class ColocationGroups:
     def _group(self, name: str) -> Group:
         group = self._groups.get(name)
         if group is None:
-            group = self._groups[name] = Group(name)
+            group = self._groups[name] = self._session_copy(name) or Group(name)
         group = group.root()
         node = self._nodes.get(name)
         if node is not None and name not in self._grouped:
@@ -115,15 +166,22 @@ class ColocationGroups:
             )
         return group
 
+    def _session_copy(self, name: str) -> Group | None:
+        """The step's copy of the group that a node has in the session."""
+        origin = None if self._session is None else self._session.group_of(name)
+        if origin is None:
+            return None
+        if origin not in self._copies:
+            self._copies[origin] = origin.copy()
+            self._grouped.update(member.name for member in origin.members)
+        return self._copies[origin]
+
     def _union(self, name: str, leader: str, ignore_conflict: bool) -> None:
         a, b = self._group(leader), self._group(name)
         if a is b:
             return
         node = self._nodes.get(name)
-        a.requested = self._merge(a.requested, b.requested, node, a, ignore_conflict)
-        a.members += b.members
-        a.device = a.device or b.device
-        b.parent = a
+        a.absorb(b, self._merge(a.requested, b.requested, node, a, ignore_conflict))
 
     def _merge(
         self,

@@ -10,6 +10,7 @@ its kernels exist, and the device type has the highest priority: GPUs before CPU
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -80,6 +81,15 @@ class Placer:
         if self._log:
             _log_devices(devices)
 
+    def for_step(self) -> Placer:
+        """A placer that takes note of what a step makes without the session's.
+
+        Groups of the session that it places stay there in later steps, too.
+        """
+        placer = copy.copy(self)
+        placer._groups = ColocationGroups(self._soft, self._groups)
+        return placer
+
     def extend(self, nodes: Iterable[Node]) -> None:
         """Takes note of new nodes, whether a step needs them or not.
 
@@ -136,9 +146,11 @@ class Placer:
         group = self._groups.group_of(node.name)
         if group is None:
             return self._choose(node, parse_device(node.device, node.name), (node,))
-        if group.device is None:
-            group.device = self._choose(node, group.requested, group.members)
-        return group.device
+        device = group.device
+        if device is None:
+            device = self._choose(node, group.requested, group.members)
+            group.place(device)
+        return device
 
     def first_device(self, requested: DeviceName) -> str | None:
         """The device that a node without kernels to care for would get, if any."""

@@ -261,7 +261,8 @@ class Master:
             functional = with_shapes_inside(
                 pruned, self._functional(session, pruned, target)
             )
-        placed = session.placer.place(self._optimized(session, functional, target))
+        placer = session.placer.for_step()
+        placed = placer.place(self._optimized(session, functional, target, placer))
         parts: list[Part] = []
         graphs = self._partition(session, placed)
         pushes = len(graphs) > 1 and all(
@@ -305,13 +306,13 @@ class Master:
 
     @staticmethod
     def _optimized(
-        session: _Session, functional: GraphIR, target: OptimizeTarget
+        session: _Session, functional: GraphIR, target: OptimizeTarget, placer: Placer
     ) -> GraphIR:
         """The graph to place."""
         optimized = optimize(functional, target)
         if len(session.workers) == 1 and not interdependent_nodes(optimized):
             return optimized
-        lowered = lower_functional(optimized, session.placer)
+        lowered = lower_functional(optimized, placer)
         verify.check_structure(
             "lower_functional", optimized, lowered, target.preserve, own_names=False
         )

@@ -194,3 +194,34 @@ def test_without_results_the_call_is_an_operation() -> None:
         sess.run(tf.global_variables_initializer())
         sess.run(call)
         assert sess.run(v) == 2.0
+
+
+def test_a_gradient_that_reads_of_a_body_with_effects_runs_them() -> None:
+    """Also in a step that needs no result of the call, as in TensorFlow 1.15."""
+    v = tf.get_variable("v", initializer=0.0, use_resource=True)
+    x = tf.placeholder(tf.float32, [2])
+
+    @tf.function(autograph=False)
+    def turned(a: Any) -> Any:
+        v.assign_add(1.0)
+        return tf.reverse(a, [0])
+
+    @tf.function(autograph=False)
+    def plus_one(a: Any) -> Any:
+        v.assign_add(10.0)
+        return a + 1.0
+
+    @tf.function(autograph=False)
+    def square(a: Any) -> Any:
+        v.assign_add(100.0)
+        return a * a
+
+    first = [tf.gradients(f(x), x)[0] for f in (turned, plus_one, square)]
+    second = tf.gradients(tf.gradients(square(x), x)[0], x)[0]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        after = []
+        for gradient in (*first, second):
+            session.run(gradient, {x: [1.0, 2.0]})
+            after.append(session.run(v))
+    assert after == [1.0, 1.0, 101.0, 201.0]

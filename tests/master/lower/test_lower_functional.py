@@ -148,6 +148,43 @@ def test_an_update_runs_with_its_variable() -> None:
     assert all(update.name in n.control_inputs for n in nexts)
 
 
+def test_reads_in_bodies_come_after_all_arguments() -> None:
+    """A control input that an argument implies is not in the graph."""
+    with tf.device(PS):
+        v = tf.get_variable("v", [], use_resource=True)
+
+    @Defun(tf.float32)
+    def called(y: Any) -> Any:
+        with tf.device(PS):
+            return y + v.read_value()
+
+    def build() -> Any:
+        x = tf.negative(tf.constant(1.0), name="argument")
+        with tf.control_dependencies([x]):
+            called(x)
+
+            def branch() -> Any:
+                with tf.device(PS):
+                    return x + v.read_value()
+
+            tf.cond(tf.constant(True), branch, lambda: x)
+            tf.while_loop(lambda _: True, lambda y: y + branch(), [x])
+
+    _, after, _ = lowered(build)
+    assert not ENTRY & ops_of(after)
+    brings_in = {"Identity", "Switch", "Enter"}
+    handles = [
+        n for n in after.nodes.values() if ("v", 0) in n.inputs and n.op in brings_in
+    ]
+    assert {n.op for n in handles} == brings_in
+    for node in handles:
+        waited = [n for n in node.control_inputs if "entry" not in n]
+        waited += [
+            m for n in node.control_inputs for m in after.nodes[n].control_inputs
+        ]
+        assert "argument" in waited, node
+
+
 def test_a_function_that_takes_a_value_gets_no_reference() -> None:
     v = tf.get_variable("v", [], use_resource=False)
 

@@ -258,3 +258,58 @@ def test_the_log(capfd: pytest.CaptureFixture[str]) -> None:
         f"a: (Const): {TASK}/device:CPU:0",
         f"b: (Neg): {TASK}/device:CPU:0",
     ]
+
+
+def tasks_of(placer: Placer, text: str) -> dict[str, str]:
+    """The tasks of a step's nodes, of which the session knows those that it has."""
+    graph = parse(text)
+    step = placer.for_step()
+    step.extend(graph.nodes.values())
+    placed = step.place(graph)
+    return {name: n.device.partition("/replica")[0] for name, n in placed.nodes.items()}
+
+
+TWO_JOBS = [
+    DeviceInfo(f"/job:{job}/replica:0/task:0/device:CPU:0", "CPU", 0, number, "")
+    for number, job in enumerate(["a", "b"], start=1)
+]
+VARIABLE = "{dtype='float32'}"
+
+
+def test_a_name_that_steps_give_to_different_nodes() -> None:
+    session = (
+        f"v = VariableV2 {VARIABLE} @/job:a\nw = VariableV2 {VARIABLE} @/job:b\n"
+        "k = Const<1.0>"
+    )
+    placer = Placer(TWO_JOBS, has_kernel, SessionConfig())
+    placer.extend(parse(session).nodes.values())
+    for variable, job in (("v", "/job:a"), ("w", "/job:b"), ("v", "/job:a")):
+        step = f"{session}\nstep = Assign({variable}, k)"
+        found = tasks_of(placer, step)
+        assert (found["v"], found["w"], found["step"]) == ("/job:a", "/job:b", job)
+
+
+def test_a_step_keeps_a_variable_for_later_steps() -> None:
+    """The first step that says where the variable goes says it for all."""
+    session = f"v = VariableV2 {VARIABLE}\nk = Const<1.0>\nw = Assign(v, k)"
+    placer = Placer(TWO_JOBS, has_kernel, SessionConfig())
+    placer.extend(parse(session).nodes.values())
+    found = tasks_of(placer, f"{session}\nstep = Assign(v, k) @/job:b")
+    assert found["v"] == found["w"] == found["step"] == "/job:b"
+    assert tasks_of(placer, session)["v"] == "/job:b"
+    found = tasks_of(placer, f"{session}\nother = Assign(v, k) @/job:a")
+    assert found["v"] == found["other"] == "/job:b"
+
+
+def test_a_reference_wins_over_where_a_group_was_placed() -> None:
+    placer = Placer(TWO_JOBS, has_kernel, SessionConfig())
+    first = "a = Const<1.0>\nb = Neg(a) {_class=[b'loc:@a']}"
+    placer.extend(parse(first).nodes.values())
+    assert placer.place(parse(first)).nodes["b"].device.startswith("/job:a")
+    graph = parse(
+        f"{first}\nv = VariableV2 {VARIABLE} @/job:b\n"
+        "w = Assign(v, b) {_class=[b'loc:@a']}"
+    )
+    placer.extend(list(graph.nodes.values())[2:])
+    placed = placer.place(graph).nodes
+    assert placed["w"].device == placed["v"].device == TWO_JOBS[1].name

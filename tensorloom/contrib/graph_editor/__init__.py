@@ -1,0 +1,1 @@
+"""`tf.contrib.graph_editor`: changes and copies of finished graphs."""
