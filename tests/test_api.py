@@ -67,7 +67,7 @@ _AT_LEAST = {
 
 
 # Classes for machines that are not here: they can be imported, and say so when made.
-_REFUSED = ("tpu.", "contrib.tpu.")
+_REFUSED = ("tpu.", "contrib.tpu.", "lite.")
 
 
 @pytest.fixture(scope="module")

@@ -378,3 +378,19 @@ def _shape_argument(shape: TensorShape) -> Any:
 specs.register_value(IndexedSlices, IndexedSlicesSpec._of)
 specs.register_value(RaggedTensor, RaggedTensorSpec.from_value)
 specs.register_value(TensorArray, TensorArraySpec.from_value)
+
+
+@export("data.experimental.RaggedTensorStructure")
+def ragged_tensor_structure(
+    dtype: Any, shape: Any, ragged_rank: int
+) -> RaggedTensorSpec:
+    """The spec of ragged tensors."""
+    return RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
+@export("data.experimental.TensorArrayStructure")
+def tensor_array_structure(
+    dtype: Any, element_shape: Any, dynamic_size: bool, infer_shape: bool
+) -> TensorArraySpec:
+    """The spec of TensorArrays."""
+    return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)

@@ -188,3 +188,24 @@ def test_the_log_is_a_file(graph: tf.Graph, tmp_path: Path) -> None:
     assert entries["net/fc/kernel"].types == ["_trainable_variables"]
     assert entries["net/fc/MatMul"].float_ops == _DENSE
     assert entries["net/fc/MatMul"].code_def.traces
+
+
+def test_a_context_traces_chosen_steps(graph: tf.Graph, tmp_path: Path) -> None:
+    feed = {"images:0": np.ones([2, 6, 6, 3])}
+    folder = tmp_path / "profiles"
+    context = tf.contrib.tfprof.ProfileContext(str(folder), [1], [3])
+    options = _Builder(_Builder.time_and_memory()).with_empty_output().build()
+    context.add_auto_profiling("op", options, [2])
+    with tf.Session(graph=graph) as sess:
+        with context:
+            for _ in range(2):
+                sess.run(tf.global_variables_initializer())
+            for _ in range(3):
+                sess.run("loss:0", feed)
+        assert list(context.get_profiles("op")) == [2]
+        assert list(context.profiler._data.steps) == [1, 2]
+        assert [path.name for path in folder.iterdir()] == ["profile_3"]
+        sess.run("loss:0", feed)
+    assert list(context.profiler._data.steps) == [1, 2]
+    with pytest.raises(ValueError, match="Must have a directory"):
+        tf.contrib.tfprof.ProfileContext("")

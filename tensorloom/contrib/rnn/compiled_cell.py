@@ -2,58 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from tensorloom.client.compilation.jit_scope import jit_scope
 from tensorloom.contrib.rnn.around_cells import AroundCell
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import (
-    add_to_collection,
-    get_collection,
-    get_default_graph,
-)
 from tensorloom.framework.registry.op_registry import find
 
-_SCOPES = ("__xla_scope",)
 
-
-@dataclass
-class _Scopes:
-    """How many scopes of compilation a graph has had, and how many are open."""
-
-    count: int = 0
-    depth: int = 0
-
-
-@contextmanager
-def _compiled(compile_stateful: bool) -> Iterator[None]:
-    """Marks operations made inside for compilation, all or those without state."""
-
-    def is_compiled(node_def: Any) -> bool:
-        op_def = find(node_def.op)
-        return op_def is not None and not op_def.is_stateful
-
-    attrs: dict[str, Any] = {
-        "_XlaCompile": True if compile_stateful else is_compiled,
-        "_XlaSeparateCompiledGradients": False,
-    }
-    found: Any = get_collection(_SCOPES)
-    if found:
-        scopes = found[0]
-    else:
-        scopes = _Scopes()
-        add_to_collection(_SCOPES, scopes)
-    if scopes.depth == 0:
-        attrs["_XlaScope"] = f"jit_scope_{scopes.count}".encode()
-        scopes.count += 1
-    scopes.depth += 1
-    try:
-        with get_default_graph()._attr_scope(attrs):
-            yield
-    finally:
-        scopes.depth -= 1
+def _has_no_state(node_def: Any) -> bool:
+    op_def = find(node_def.op)
+    return op_def is not None and not op_def.is_stateful
 
 
 @export("contrib.rnn.CompiledWrapper")
@@ -71,5 +30,5 @@ class CompiledWrapper(AroundCell):
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         """One step: what the wrapped cell gives."""
-        with _compiled(self._compile_stateful):
+        with jit_scope(True if self._compile_stateful else _has_no_state):
             return self._cell(inputs, state, scope=scope)

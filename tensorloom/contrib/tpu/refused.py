@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
+from tensorloom.framework import refusals
 from tensorloom.framework.export import export, export_value
+from tensorloom.framework.refusals import export_refused
 
 _HELP: Final = (
     "tensorloom has no TPUs. Build the computation itself (use_tpu=False in "
@@ -17,7 +16,7 @@ _HELP: Final = (
 
 def refuse(name: str) -> NoReturn:
     """Raises RuntimeError: a name of `tf.contrib.tpu` needs TPUs."""
-    raise RuntimeError(f"tf.contrib.tpu.{name}: {_HELP}")
+    refusals.refuse(f"contrib.tpu.{name}", _HELP)
 
 
 # Also known as `tf.tpu`'s. Each has the parameters of TensorFlow's.
@@ -51,29 +50,8 @@ _OF_CONTRIB: Final = {
 }
 
 
-def _parameter(text: str) -> inspect.Parameter:
-    name, _, default = text.partition("=")
-    value = ast.literal_eval(default) if default else inspect.Parameter.empty
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return inspect.Parameter(name, kind, default=value)
-
-
-def _refused(name: str, parameters: str) -> Callable[..., Any]:
-    """A function of that name and with those parameters, which refuses every call."""
-    signature = inspect.Signature([_parameter(one) for one in parameters.split(", ")])
-
-    def function(*args: Any, **kwargs: Any) -> NoReturn:
-        signature.bind(*args, **kwargs)
-        refuse(name)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Refused: it needs TPUs.\n\nRaises:\n  RuntimeError: always."
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    return function
-
-
 for _name, _parameters in {**_PUBLIC, **_OF_CONTRIB}.items():
-    _value = _refused(_name, _parameters)
+    _value = refusals.refused(f"contrib.tpu.{_name}", _parameters, _HELP)
     export_value(_value, f"contrib.tpu.{_name}")
     if _name in _PUBLIC:
         export_value(_value, f"tpu.{_name}")
@@ -85,6 +63,21 @@ class DeviceAssignment:
 
     def __init__(self, topology: Any, core_assignment: Any) -> None:
         refuse("DeviceAssignment")
+
+    @staticmethod
+    def build(
+        topology: Any,
+        computation_shape: Any = None,
+        computation_stride: Any = None,
+        num_replicas: int = 1,
+    ) -> NoReturn:
+        """Refused."""
+        refuse("DeviceAssignment.build")
+
+
+export_refused(
+    "tpu.experimental", {"initialize_tpu_system": "cluster_resolver=None"}, _HELP
+)
 
 
 @export("contrib.tpu.Topology")

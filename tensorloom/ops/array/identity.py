@@ -141,6 +141,15 @@ register_op(
 )
 
 register_op(
+    "XlaClusterOutput",
+    inputs=["input: T"],
+    outputs=["outputs: T"],
+    attrs=["T: type"],
+    shape_fn=unchanged_shape,
+    doc="The input, which a computation that is marked for XLA gives out.",
+)
+
+register_op(
     "DeepCopy",
     inputs=["x: T"],
     outputs=["y: T"],

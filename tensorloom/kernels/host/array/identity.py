@@ -29,6 +29,7 @@ def _same(value: Any) -> Any:
         "Identity",
         "StopGradient",
         "PreventGradient",
+        "XlaClusterOutput",
         "GuaranteeConst",
         "PlaceholderWithDefault",
     ],

@@ -36,6 +36,7 @@ def _same(value: torch.Tensor) -> torch.Tensor:
         "Identity",
         "StopGradient",
         "PreventGradient",
+        "XlaClusterOutput",
         "GuaranteeConst",
         "PlaceholderWithDefault",
     ],

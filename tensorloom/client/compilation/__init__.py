@@ -1,0 +1,1 @@
+"""What programs ask XLA to compile: it is marked, and runs as all else does."""

@@ -1,0 +1,57 @@
+"""`tf.xla.experimental.jit_scope`: operations that are marked to be compiled.
+
+The attrs are TensorFlow's, and go into GraphDefs. The worker compiles every graph in
+its own way, so they change no result and no speed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from tensorloom.framework.export import export
+from tensorloom.framework.graph.default_graph import get_default_graph
+from tensorloom.framework.runtime.scopes import get_collection_ref
+
+# The collection in which a graph keeps count of its scopes, as in TensorFlow.
+_SCOPES: Final = ("__xla_scope",)
+
+
+class _Scopes:
+    """How many scopes there were, and how deep we are in them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.depth = 0
+
+
+@export("xla.experimental.jit_scope", "contrib.compiler.jit.experimental_jit_scope")
+@contextmanager
+def jit_scope(
+    compile_ops: bool | Callable[[Any], bool] = True,
+    separate_compiled_gradients: bool = False,
+) -> Iterator[None]:
+    """Marks the operations made inside for compilation together.
+
+    Args:
+      compile_ops: whether to mark them, or a function of a NodeDef that tells it.
+      separate_compiled_gradients: whether each gradient of them is a scope of its own.
+    """
+    attrs: dict[str, Any] = {
+        "_XlaCompile": compile_ops,
+        "_XlaSeparateCompiledGradients": bool(separate_compiled_gradients),
+    }
+    found = get_collection_ref(_SCOPES)
+    if not found:
+        found.append(_Scopes())
+    scopes: _Scopes = found[0]
+    if scopes.depth == 0:
+        attrs["_XlaScope"] = f"jit_scope_{scopes.count}".encode()
+        scopes.count += 1
+    scopes.depth += 1
+    try:
+        with get_default_graph()._attr_scope(attrs):
+            yield
+    finally:
+        scopes.depth -= 1

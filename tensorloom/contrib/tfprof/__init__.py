@@ -1,0 +1,1 @@
+"""`tf.contrib.tfprof`: the earlier names of `tf.profiler`, and `ProfileContext`."""
