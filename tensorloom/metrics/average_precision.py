@@ -14,7 +14,7 @@ from tensorloom.framework.types.sparse_tensor import (
     convert_to_tensor_or_sparse_tensor,
 )
 from tensorloom.losses.weights_broadcast import broadcast_weights
-from tensorloom.metrics.state import metric_variable, published
+from tensorloom.metrics.state import across_replicas, metric_variable, published
 from tensorloom.metrics.top_k_counts import at_k_name, expanded_labels, true_positives
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.indexing.selection import where_v2
@@ -128,9 +128,13 @@ def _streaming(
             total = metric_variable([], dtypes.float64, name=total_scope)
             batch_total = math_ops.reduce_sum(precision, name="batch_total")
             new_total = state_ops.assign_add(total, batch_total, name="update")
-        value = math_ops.div_no_nan(total, most, name="mean")
+
+        def mean_of(total: Any, most: Any) -> Tensor:
+            return math_ops.div_no_nan(total, most, name="mean")
+
+        value = across_replicas(metrics_collections, mean_of, total, most)
         update = math_ops.div_no_nan(new_total, new_most, name=scope)
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)
 
 
 def average_precision(labels: Any, predictions_idx: Any) -> Tensor:

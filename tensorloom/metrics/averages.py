@@ -10,7 +10,12 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, control_dependencies
 from tensorloom.framework.types import dtypes
 from tensorloom.losses.weights_broadcast import broadcast_weights
-from tensorloom.metrics.state import metric_variable, published, squeezed
+from tensorloom.metrics.state import (
+    across_replicas,
+    metric_variable,
+    published,
+    squeezed,
+)
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.state import reference_variable as state_ops
@@ -70,11 +75,14 @@ def _ratio(
     metrics_collections: Any,
     updates_collections: Any,
 ) -> _Metric:
-    value = math_ops.div_no_nan(total, math_ops.maximum(count, 0), name="value")
+    def mean_of(total: Any, count: Any) -> Tensor:
+        return math_ops.div_no_nan(total, math_ops.maximum(count, 0), name="value")
+
+    value = across_replicas(metrics_collections, mean_of, total, count)
     update = math_ops.div_no_nan(
         new_total, math_ops.maximum(new_count, 0), name="update_op"
     )
-    return published(value, update, metrics_collections, updates_collections)
+    return published(value, update, None, updates_collections)
 
 
 @export("metrics.mean_tensor")
@@ -193,12 +201,8 @@ def root_mean_squared_error(
     value, update = mean_squared_error(
         labels, predictions, weights, None, None, name or "root_mean_squared_error"
     )
-    return published(
-        math_ops.sqrt(value),
-        math_ops.sqrt(update),
-        metrics_collections,
-        updates_collections,
-    )
+    value = across_replicas(metrics_collections, math_ops.sqrt, value)
+    return published(value, math_ops.sqrt(update), None, updates_collections)
 
 
 @export("metrics.mean_relative_error")

@@ -8,7 +8,7 @@ from tensorloom.client.program.confusion_matrix import confusion_matrix
 from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.framework.export import export
 from tensorloom.framework.types import dtypes
-from tensorloom.metrics.state import flat, metric_variable, published
+from tensorloom.metrics.state import across_replicas, flat, metric_variable, published
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.state import reference_variable as state_ops
@@ -55,12 +55,11 @@ def mean_per_class_accuracy(
             ones *= weights
         new_total = scatter_add(total, labels, ones)
         new_count = scatter_add(count, labels, correct)
-        each = math_ops.div_no_nan(count, math_ops.maximum(total, 0), name=None)
-        value = math_ops.reduce_mean(each, name="mean_accuracy")
+        value = across_replicas(metrics_collections, _mean_accuracy, count, total)
         update = math_ops.div_no_nan(
             new_count, math_ops.maximum(new_total, 0), name="update_op"
         )
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)
 
 
 @export("metrics.mean_iou")
@@ -90,9 +89,13 @@ def mean_iou(
     with variable_scope(name, "mean_iou", [predictions, labels, weights]):
         predictions.shape.assert_is_compatible_with(labels.shape)
         matrix, update = _streaming_matrix(labels, predictions, num_classes, weights)
-        return published(
-            _mean_iou(matrix), update, metrics_collections, updates_collections
-        )
+        value = across_replicas(metrics_collections, _mean_iou, matrix)
+        return published(value, update, None, updates_collections)
+
+
+def _mean_accuracy(count: Any, total: Any) -> Tensor:
+    each = math_ops.div_no_nan(count, math_ops.maximum(total, 0), name=None)
+    return math_ops.reduce_mean(each, name="mean_accuracy")
 
 
 def _streaming_matrix(

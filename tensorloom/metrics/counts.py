@@ -8,7 +8,13 @@ from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, control_dependencies
 from tensorloom.framework.types import dtypes
-from tensorloom.metrics.state import metric_variable, published, squeezed
+from tensorloom.metrics.state import (
+    across_replicas,
+    metric_variable,
+    published,
+    read_across_replicas,
+    squeezed,
+)
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.debugging.check_rank import assert_rank_in
 from tensorloom.ops.debugging.check_type import assert_type
@@ -50,9 +56,9 @@ def _count_where(
             with control_dependencies([assert_rank_in(weights, ranks)]):
                 weights = math_ops.cast(weights, dtypes.float32)
                 values = math_ops.multiply(values, weights)
-        value = array_ops.identity(count)
+        value = read_across_replicas(metrics_collections, count)
         update = state_ops.assign_add(count, math_ops.reduce_sum(values))
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)
 
 
 @export("metrics.true_positives")
@@ -177,6 +183,10 @@ def _part(of: Any, other: Any, name: str) -> Tensor:
     )
 
 
+def _part_value(of: Any, other: Any) -> Tensor:
+    return _part(of, other, "value")
+
+
 @export("metrics.precision")
 def precision(
     labels: Any,
@@ -197,9 +207,9 @@ def precision(
         predictions, labels, weights = _as_bools(predictions, labels, weights)
         right, update_right = true_positives(labels, predictions, weights)
         wrong, update_wrong = false_positives(labels, predictions, weights)
-        value = _part(right, wrong, "value")
+        value = across_replicas(metrics_collections, _part_value, right, wrong)
         update = _part(update_right, update_wrong, "update_op")
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)
 
 
 @export("metrics.recall")
@@ -222,6 +232,6 @@ def recall(
         predictions, labels, weights = _as_bools(predictions, labels, weights)
         right, update_right = true_positives(labels, predictions, weights)
         missed, update_missed = false_negatives(labels, predictions, weights)
-        value = _part(right, missed, "value")
+        value = across_replicas(metrics_collections, _part_value, right, missed)
         update = _part(update_right, update_missed, "update_op")
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)

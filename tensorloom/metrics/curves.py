@@ -10,7 +10,7 @@ from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types import dtypes
-from tensorloom.metrics.state import published
+from tensorloom.metrics.state import across_replicas, published
 from tensorloom.metrics.thresholds import counts_at_thresholds
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
@@ -67,9 +67,11 @@ def auc(
         points = [0.0 - _MARGIN, *inner, 1.0 + _MARGIN]
         values, updates = counts_at_thresholds(labels, predictions, points, weights)
         area = _area_function(curve, summation_method, len(points))
-        value = area(values, "value")
+        value = across_replicas(
+            metrics_collections, lambda counts: area(counts, "value"), values
+        )
         update = area(updates, "update_op")
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)
 
 
 def _area_function(
@@ -178,9 +180,11 @@ def sensitivity_at_specificity(
             tp, fn = counts["tp"], counts["fn"]
             return math_ops.div(tp[index], tp[index] + fn[index] + _MARGIN, name)
 
-        value = sensitivity(values, "value")
+        value = across_replicas(
+            metrics_collections, lambda counts: sensitivity(counts, "value"), values
+        )
         update = sensitivity(updates, "update_op")
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)
 
 
 @export("metrics.specificity_at_sensitivity")
@@ -225,6 +229,8 @@ def specificity_at_sensitivity(
             tn, fp = counts["tn"], counts["fp"]
             return math_ops.div(tn[index], tn[index] + fp[index] + _MARGIN, name)
 
-        value = specificity(values, "value")
+        value = across_replicas(
+            metrics_collections, lambda counts: specificity(counts, "value"), values
+        )
         update = specificity(updates, "update_op")
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)

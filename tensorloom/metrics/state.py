@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorloom.client.control_flow.cond import cond
+from tensorloom.client.distribution.thread_modes import current_strategy, merge_call
 from tensorloom.client.program.confusion_matrix import remove_squeezable_dimensions
 from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
@@ -31,6 +32,31 @@ def metric_variable(
         aggregation=VariableAggregation.SUM,
         name=name,
     )
+
+
+def across_replicas(
+    metrics_collections: Any, compute: Callable[..., Any], *variables: Any
+) -> Any:
+    """`compute(*variables)`, once for all replicas of a strategy.
+
+    Of the variables it gets what the replicas have counted together. The result is
+    added to the collections.
+    """
+
+    def merged(strategy: Any, *values: Any) -> Any:
+        value = compute(*values)
+        if metrics_collections:
+            add_to_collections(metrics_collections, value)
+        return value
+
+    return merge_call(merged, *variables)
+
+
+def read_across_replicas(metrics_collections: Any, variable: Any) -> Any:
+    """The value of a metric's variable, for all replicas of a strategy together."""
+    strategy = current_strategy()
+    read = array_ops.identity if strategy is None else strategy.extended.read_var
+    return across_replicas(metrics_collections, read, variable)
 
 
 def published(

@@ -10,7 +10,13 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, control_dependencies
 from tensorloom.framework.types import dtypes
 from tensorloom.losses.weights_broadcast import broadcast_weights
-from tensorloom.metrics.state import metric_variable, published, squeezed
+from tensorloom.metrics.state import (
+    across_replicas,
+    metric_variable,
+    published,
+    read_across_replicas,
+    squeezed,
+)
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.array.constant import constant
 from tensorloom.ops.debugging.check import assert_greater_equal, assert_less_equal
@@ -141,8 +147,8 @@ def _counted(
         values, updates = counts_at_thresholds(
             labels, predictions, thresholds, weights=weights, includes=(kind,)
         )
-        value = array_ops.identity(values[kind])
-        return published(value, updates[kind], metrics_collections, updates_collections)
+        value = read_across_replicas(metrics_collections, values[kind])
+        return published(value, updates[kind], None, updates_collections)
 
 
 @export("metrics.true_positives_at_thresholds")
@@ -292,9 +298,13 @@ def precision_at_thresholds(
         values, updates = counts_at_thresholds(
             labels, predictions, thresholds, weights, includes=("tp", "fp")
         )
-        value = _part(values["tp"], values["fp"], "precision_value")
+        value = across_replicas(
+            metrics_collections,
+            lambda counts: _part(counts["tp"], counts["fp"], "precision_value"),
+            values,
+        )
         update = _part(updates["tp"], updates["fp"], "precision_update_op")
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)
 
 
 @export("metrics.recall_at_thresholds")
@@ -319,6 +329,10 @@ def recall_at_thresholds(
         values, updates = counts_at_thresholds(
             labels, predictions, thresholds, weights, includes=("tp", "fn")
         )
-        value = _part(values["tp"], values["fn"], "recall_value")
+        value = across_replicas(
+            metrics_collections,
+            lambda counts: _part(counts["tp"], counts["fn"], "recall_value"),
+            values,
+        )
         update = _part(updates["tp"], updates["fn"], "recall_update_op")
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)

@@ -7,7 +7,7 @@ from typing import Any
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
-from tensorloom.metrics.state import published
+from tensorloom.metrics.state import across_replicas, published
 from tensorloom.metrics.top_k_counts import (
     at_k_name,
     expanded_labels,
@@ -39,11 +39,15 @@ def _part_of_positives(
         arguments = labels, indices, k, class_id, weights
         right, update_right = streaming_count("true_positive", *arguments)
         wrong, update_wrong = streaming_count(other, *arguments)
-        value = math_ops.div(right, math_ops.add(right, wrong), name=scope)
+
+        def part(right: Any, wrong: Any) -> Tensor:
+            return math_ops.div(right, math_ops.add(right, wrong), name=scope)
+
+        value = across_replicas(metrics_collections, part, right, wrong)
         update = math_ops.div(
             update_right, math_ops.add(update_right, update_wrong), name="update"
         )
-        return published(value, update, metrics_collections, updates_collections)
+        return published(value, update, None, updates_collections)
 
 
 @export("metrics.recall_at_top_k")

@@ -9,10 +9,11 @@ from tensorloom.framework.graph.graph import GraphKeys, Tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.summary.summary import collect, summary_scope
+from tensorloom.summary.summary import collect, kept_once, summary_scope
 
 
 @export("summary.image")
+@kept_once
 def image(
     name: str,
     tensor: Any,
@@ -40,6 +41,7 @@ def image(
 
 
 @export("summary.audio")
+@kept_once
 def audio(
     name: str,
     tensor: Any,
@@ -71,6 +73,7 @@ def audio(
 
 
 @export("summary.tensor_summary")
+@kept_once
 def tensor_summary(
     name: str,
     tensor: Any,
@@ -108,6 +111,7 @@ def tensor_summary(
 
 
 @export("summary.text")
+@kept_once
 def text(name: str, tensor: Any, collections: Any = None) -> Tensor:
     """A summary with strings.
 

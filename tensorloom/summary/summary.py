@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tensorloom.client.distribution.thread_modes import skips_summaries
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
@@ -20,6 +22,7 @@ from tensorloom.framework.graph.graph import (
 )
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import get_name_scope
+from tensorloom.ops.array.constant import constant
 
 _INVALID_CHARACTERS = re.compile(r"[^-/\w\.]")
 
@@ -27,6 +30,21 @@ _INVALID_CHARACTERS = re.compile(r"[^-/\w\.]")
 def _clean(name: str | None) -> str | None:
     """A tag without what a node's name cannot have."""
     return None if name is None else _INVALID_CHARACTERS.sub("_", name).lstrip("/")
+
+
+def kept_once(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Of several replicas of a model, only the first one makes the summary.
+
+    The others get an empty string.
+    """
+
+    @functools.wraps(function)
+    def made(*args: Any, **kwargs: Any) -> Tensor:
+        if skips_summaries():
+            return constant("")
+        return function(*args, **kwargs)
+
+    return made
 
 
 @contextmanager
@@ -53,6 +71,7 @@ def collect(summary: Tensor, collections: Any, default: list[str]) -> Tensor:
 
 
 @export("summary.scalar")
+@kept_once
 def scalar(
     name: str, tensor: Any, collections: Any = None, family: str | None = None
 ) -> Tensor:
@@ -73,6 +92,7 @@ def scalar(
 
 
 @export("summary.histogram")
+@kept_once
 def histogram(
     name: str, values: Any, collections: Any = None, family: str | None = None
 ) -> Tensor:
@@ -84,6 +104,7 @@ def histogram(
 
 
 @export("summary.merge")
+@kept_once
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:
     """One summary with the values of several."""
     name = _clean(name)

@@ -85,7 +85,6 @@ class FuncGraph(Graph):
         self._functions = outer._functions
         self._construction = outer._construction
         self._collections = outer._collections
-        self._variable_creators = outer._variable_creators
         self._inherit_scopes(outer)
 
     def _inherit_scopes(self, outer: Graph) -> None:
@@ -96,6 +95,8 @@ class FuncGraph(Graph):
         mine.gradient_overrides = theirs.gradient_overrides
         mine.kernel_labels = theirs.kernel_labels
         mine.container = theirs.container
+        mine.variable_creators = theirs.variable_creators
+        mine.strategies = theirs.strategies
 
     @property
     def building_function(self) -> bool:

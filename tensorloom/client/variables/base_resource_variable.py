@@ -54,6 +54,7 @@ def _graph_of(handle: Tensor) -> Iterator[None]:
 class BaseResourceVariable(Variable):
     """What a variable and the view of it after an assignment have in common."""
 
+    _is_resource = True
     _handle: Tensor
     _handle_name: str
     _shape: TensorShape
@@ -414,5 +415,5 @@ register_dense_tensor_like_type(BaseResourceVariable)
 
 
 def is_resource_variable(value: Any) -> bool:
-    """True for resource variables and views of them."""
-    return isinstance(value, BaseResourceVariable)
+    """True for resource variables, views of them, and variables made of some."""
+    return isinstance(value, Variable) and value._is_resource

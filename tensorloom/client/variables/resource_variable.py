@@ -67,6 +67,8 @@ class ResourceVariable(BaseResourceVariable):
             collections.append(GraphKeys.TRAINABLE_VARIABLES)
         self._save_slice_info = None
         self._constraint = constraint
+        if distribute_strategy is not None:
+            self._distribute_strategy = distribute_strategy
         with init_scope():
             values = [] if callable(initial_value) else [initial_value]
             with name_scope(name, "Variable", values) as scope:

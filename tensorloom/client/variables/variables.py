@@ -122,6 +122,12 @@ class Variable(VariableUpdates, Trackable, metaclass=VariableMetaclass):
     # NumPy must leave `array + variable` to the variable's reverse operator.
     __array_priority__ = 100
     _in_graph_mode = True
+    # Whether it is read by a handle, as resource variables are.
+    _is_resource = False
+    # The strategy in whose scope it was made.
+    _distribute_strategy: Any = None
+    # Whether it stands for other variables, such as those of several replicas.
+    _has_parts = False
 
     # Set by the subclasses.
     _constraint: Callable[[Any], Any] | None

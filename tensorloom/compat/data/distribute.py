@@ -85,21 +85,31 @@ def replicate(dataset: Dataset, devices: Sequence[str]) -> dict[str, Dataset]:
     }
 
 
+def clone_dataset(dataset: Dataset, device_name: str) -> Dataset:
+    """The dataset once more on a device, with its options; constants stay."""
+    variant = dataset._variant_tensor
+    copy = _Copy(device_name, variant, constants=False).of(variant)
+    return DatasetV1Adapter(copy, dataset.element_spec).with_options(dataset.options())
+
+
 class _Copy:
     """The nodes of a dataset once more, on a device.
 
     What is no dataset and no constant is not copied: it is sent to the device.
     """
 
-    def __init__(self, device_name: str, variant: Tensor) -> None:
+    def __init__(
+        self, device_name: str, variant: Tensor, constants: bool = True
+    ) -> None:
         self._device = device_name
         self._datasets = dataset_ops(variant)
+        self._constants = constants
         self._copies: dict[Operation, Operation] = {}
 
     def of(self, tensor: Tensor) -> Tensor:
         """The copy of a tensor, or the tensor itself."""
         op = tensor._op
-        if op not in self._datasets and op._type != "Const":
+        if op not in self._datasets and not (self._constants and op._type == "Const"):
             return tensor
         if op not in self._copies:
             self._copies[op] = self._made(op)
@@ -113,7 +123,7 @@ class _Copy:
         attrs = {name: attr for name, attr in op._attrs.items() if name != "_class"}
         with device(None), device(self._device):
             copy = graph.add_operation(
-                op._op_def, inputs, attrs, graph.unique_name(op._name), types
+                op._op_def, inputs, attrs, op._name, types
             )
         for mine, theirs in zip(copy._outputs, op._outputs, strict=True):
             mine._shape = theirs._shape

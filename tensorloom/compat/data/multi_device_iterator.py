@@ -11,7 +11,7 @@ from tensorloom.data.optional import get_next_as_optional
 from tensorloom.data.options import Options
 from tensorloom.data.structured_function import StructuredFunction
 from tensorloom.data.transformations import make
-from tensorloom.framework.graph.graph import Operation, device
+from tensorloom.framework.graph.graph import Operation, device, get_default_graph
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array.constant import constant
@@ -49,7 +49,10 @@ class MultiDeviceIterator:
         applied = dataset.with_options(options)._apply_options()
         self._dataset = applied
         self._devices = list(devices)
+        # TensorFlow makes a handle of the resource and the shard's dataset twice.
+        get_default_graph()._node_count.value += 2 * len(self._devices)
         with device(source_device):
+            self._zero = constant(0, dtype=dtypes.int64)
             self._resource: Tensor = apply_op(
                 "MultiDeviceIterator",
                 devices=self._devices,
@@ -100,7 +103,7 @@ class MultiDeviceIterator:
             "GeneratorDataset",
             step.output_structure,
             [],
-            init_func_other_args=[constant(0, dtype=dtypes.int64)],
+            init_func_other_args=[self._zero],
             next_func_other_args=step.captured,
             finalize_func_other_args=[],
             init_func=nothing.attr,

@@ -80,7 +80,6 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         # already must hear of it.
         self._mutations: list[Operation] = []
         self._sent_count = 0  # operations that some session has sent to its master
-        self._variable_creators: list[Any] = []
         # Whether there are any of `client.control_flow_context`.
         self._has_control_flow_contexts = False
         # Who makes the operation that is joining one of them at present.
@@ -478,8 +477,16 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
     # --- variables ---------------------------------------------------
 
     @property
+    def _variable_creators(self) -> list[Any]:
+        return self._scopes.variable_creators
+
+    @_variable_creators.setter
+    def _variable_creators(self, creators: list[Any]) -> None:
+        self._scopes.variable_creators = creators
+
+    @property
     def _variable_creator_stack(self) -> list[Any]:
-        return self._variable_creators
+        return self._scopes.variable_creators
 
 
 def join_context(op: Operation) -> None:

@@ -42,6 +42,10 @@ class _ScopeState(threading.local):
         self.kernel_labels: dict[str, str] = {}
         self.container = ""
         self.control_flow_context: Any = None
+        # (priority, creator) of `variable_creator_scope`, outermost first.
+        self.variable_creators: list[Any] = []
+        # Whose replicas are built: see client/distribution/thread_modes.py.
+        self.strategies: tuple[Any, ...] = ()
 
 
 class ControlDependencies:

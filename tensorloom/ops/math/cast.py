@@ -69,8 +69,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def _is_variable(x: Any) -> bool:
-    # A resource variable is returned as it is; a reference variable is read.
-    return getattr(x, "_in_graph_mode", None) is not None
+    # A resource variable is returned as it is; a reference variable is read, and so is
+    # one that stands for several.
+    return getattr(x, "_in_graph_mode", None) is not None and not x._has_parts
 
 
 @export("dtypes.saturate_cast", "saturate_cast")

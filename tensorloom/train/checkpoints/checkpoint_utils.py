@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from tensorloom.client.distribution.thread_modes import merge_call
 from tensorloom.client.program import program_log
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
 from tensorloom.client.variables.variable_scope_state import default_store
@@ -135,6 +136,13 @@ def init_from_checkpoint(
       TypeError: what a name is assigned to is none of these.
       ValueError: a name is not in the checkpoint, or a shape differs.
     """
+    # Once for all replicas of a strategy.
+    merge_call(_init_from_checkpoint, ckpt_dir_or_file, assignment_map)
+
+
+def _init_from_checkpoint(
+    strategy: Any, ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any]
+) -> None:
     prefix = _checkpoint_prefix(ckpt_dir_or_file)
     shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
     for name, target in sorted(assignment_map.items(), key=lambda item: item[0]):

@@ -108,9 +108,7 @@ def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:
         yield op
     elif isinstance(op, list | tuple | PartitionedVariable):
         yield from _slices(list(op), name)
-    elif hasattr(op, "_gather_saveables_for_checkpoint") and not isinstance(
-        op, Variable
-    ):
+    elif _is_asked(op):
         for attr, factory in op._gather_saveables_for_checkpoint().items():
             full_name = f"{name}_{attr}"
             one = factory(full_name) if callable(factory) else factory
@@ -125,6 +123,13 @@ def saveable_objects_for_op(op: Any, name: str) -> Iterator[SaveableObject]:
                 f"Tensors/Variables. Not a variable: {variable}"
             )
         yield _saveable(variable, "", name)
+
+
+def _is_asked(value: Any) -> bool:
+    """Whether a value says itself what is saved of it: an object, or several parts."""
+    if isinstance(value, Variable):
+        return value._has_parts
+    return hasattr(value, "_gather_saveables_for_checkpoint")
 
 
 def _slices(variables: list[Any], name: str) -> Iterator[SaveableObject]:
@@ -177,9 +182,7 @@ def op_list_to_dict(
             _add_unique(result, var.name, var)
         elif isinstance(var, Variable) and var._save_slice_info:
             _add_slice(result, var)
-        elif hasattr(var, "_gather_saveables_for_checkpoint") and not isinstance(
-            var, Variable
-        ):
+        elif _is_asked(var):
             saveables = var._gather_saveables_for_checkpoint().values()
             made = [one() if callable(one) else one for one in saveables]
             result.update(op_list_to_dict(made))

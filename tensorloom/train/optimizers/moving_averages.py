@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from tensorloom.client.distribution.reduce_op import ReduceOp
+from tensorloom.client.distribution.thread_modes import (
+    in_cross_replica_context,
+    merge_call,
+)
 from tensorloom.client.variables.variable_lists import (
     global_variables,
     moving_average_variables,
@@ -56,9 +62,21 @@ def assign_moving_average(
         rate = convert_to_tensor(1.0 - decay, name="decay")
         if rate.dtype != variable.dtype.base_dtype:
             rate = math_ops.cast(rate, variable.dtype.base_dtype)
-        if zero_debias:
-            return _zero_debias(variable, value, rate)
-        return state_ops.assign_sub(variable, (variable - value) * rate, name=scope)
+
+        def update(variable: Any, value: Any) -> Any:
+            change = (variable - value) * rate
+            return state_ops.assign_sub(variable, change, name=scope)
+
+        def merged(strategy: Any, variable: Any, value: Any) -> Any:
+            # Of several replicas, by the mean of their values.
+            if strategy is not None and in_replica:
+                value = strategy.extended.reduce_to(ReduceOp.MEAN, value, variable)
+            if zero_debias:
+                return _zero_debias(strategy, variable, value, rate)
+            return updated(strategy, variable, update, value)
+
+        in_replica = not in_cross_replica_context()
+        return merge_call(merged, variable, value)
 
 
 def weighted_moving_average(
@@ -101,7 +119,16 @@ def weighted_moving_average(
         return divide(above, below, name=scope.name)
 
 
-def _zero_debias(unbiased: Any, value: Any, rate: Any) -> Any:
+def updated(
+    strategy: Any, variable: Any, update: Callable[..., Any], *values: Any
+) -> Any:
+    """`update(variable, *values)`, for each part of a strategy's variable."""
+    if strategy is None:
+        return update(variable, *values)
+    return strategy.extended.update(variable, update, args=values)
+
+
+def _zero_debias(strategy: Any, unbiased: Any, value: Any, rate: Any) -> Any:
     """Keeps a biased average and a count of steps beside the variable."""
     scope = variable_scope(unbiased.op.name, values=[unbiased, value, rate])
     with scope, slot_creator.colocated(unbiased):
@@ -119,12 +146,16 @@ def _zero_debias(unbiased: Any, value: Any, rate: Any) -> Any:
             initializer=init_ops.Zeros(),
             trainable=False,
         )
-    update_biased = state_ops.assign_sub(biased, (biased - value) * rate)
-    update_step = local_step.assign_add(1)
-    factor = 1 - math_ops.pow(1.0 - rate, update_step)
-    return state_ops.assign(
-        unbiased, update_biased / factor, name=f"{get_name_scope()}/"
-    )
+
+    def update(unbiased: Any, value: Any, biased: Any, local_step: Any) -> Any:
+        update_biased = state_ops.assign_sub(biased, (biased - value) * rate)
+        update_step = local_step.assign_add(1)
+        factor = 1 - math_ops.pow(1.0 - rate, update_step)
+        return state_ops.assign(
+            unbiased, update_biased / factor, name=f"{get_name_scope()}/"
+        )
+
+    return updated(strategy, unbiased, update, value, biased, local_step)
 
 
 def _unique_in_scope(name: str) -> str:

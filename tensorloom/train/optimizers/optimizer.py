@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from tensorloom.client.distribution import thread_modes
 from tensorloom.client.gradients import gradients as gradients_lib
 from tensorloom.client.gradients.gradient_tape import GradientTape
 from tensorloom.client.variables.base_resource_variable import (
@@ -21,16 +22,12 @@ from tensorloom.framework.graph.graph import (
     colocate_with,
     control_dependencies,
     get_collection,
-    get_collection_ref,
     get_default_graph,
     init_scope,
     name_scope,
 )
 from tensorloom.framework.types import dtypes, nest
-from tensorloom.framework.types.indexed_slices import (
-    IndexedSlices,
-    convert_to_tensor_or_indexed_slices,
-)
+from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.trackable import Trackable, TrackableReference
 from tensorloom.ops.array import array_ops
@@ -39,6 +36,11 @@ from tensorloom.ops.math import math_ops
 from tensorloom.ops.state import reference_variable as state_ops
 from tensorloom.ops.state import resource_variable as resource_variable_ops
 from tensorloom.train.optimizers import slot_creator
+from tensorloom.train.optimizers.distributed_updates import (
+    add_train_op,
+    as_gradient,
+    distributed_apply,
+)
 
 GradAndVar = tuple[Any, Any]
 
@@ -145,6 +147,7 @@ class Optimizer(Trackable):
         """
         if callable(loss):
             return _gradients_of_function(loss, var_list, grad_loss)
+        loss = _scaled_for_replicas(loss)
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, "
@@ -195,8 +198,14 @@ class Optimizer(Trackable):
         Raises:
           TypeError: a gradient is neither a tensor nor IndexedSlices.
           ValueError: there is no gradient.
+          RuntimeError: called for all replicas of a strategy together, not in each.
         """
-        pairs = [(_as_gradient(g), v) for g, v in grads_and_vars]
+        if thread_modes.has_strategy():
+            merged: Operation = _applied_by_replica(
+                self, grads_and_vars, global_step, name
+            )
+            return merged
+        pairs = [(as_gradient(g), v) for g, v in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
         for _, variable in pairs:
@@ -218,10 +227,20 @@ class Optimizer(Trackable):
                 ):
                     updates.append(self._update(gradient, variable))
             apply_updates = self._finish_step(updates, global_step, scope)
-        train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
-        if apply_updates not in train_ops:
-            train_ops.append(apply_updates)
+        add_train_op(apply_updates)
         return apply_updates
+
+    def _distributed_apply(
+        self,
+        distribution: Any,
+        grads_and_vars: Iterable[GradAndVar],
+        global_step: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """`apply_gradients` for all replicas of a strategy together."""
+        return distributed_apply(
+            self, distribution, list(grads_and_vars), global_step, name
+        )
 
     def _finish_step(
         self, updates: list[Any], global_step: Any, scope: str
@@ -238,7 +257,13 @@ class Optimizer(Trackable):
 
     def get_slot(self, var: Any, name: str) -> Any:
         """The slot variable `name` of `var`, or None."""
-        return self._slots.get(name, {}).get(_variable_key(var))
+        slots = self._slots.get(name, {})
+        container = getattr(var, "_distributed_container", None)
+        if container is None:
+            return slots.get(_variable_key(var))
+        whole = container()
+        slot = slots.get((whole.graph, whole._shared_name))
+        return None if slot is None else slot.get(device=var.device)
 
     def get_slot_names(self) -> list[str]:
         """The names of the slots that were made."""
@@ -271,7 +296,10 @@ class Optimizer(Trackable):
         return variable
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
-        return self._non_slot_dict.get((name, graph))
+        variable = self._non_slot_dict.get((name, graph))
+        if variable is not None and hasattr(variable, "_distributed_container"):
+            return variable.get()  # the part of the device that is updated
+        return variable
 
     def _non_slot_variables(self) -> Iterable[Any]:
         return self._non_slot_dict.values()
@@ -448,7 +476,7 @@ def _gradients_of_function(
     with GradientTape() as tape:
         if var_list is not None:
             tape.watch(var_list)
-        value = loss()
+        value = _scaled_for_replicas(loss())
     variables = tape.watched_variables() if var_list is None else nest.flatten(var_list)
     # Updates read what the loss was computed from.
     with control_dependencies([value]):
@@ -458,28 +486,33 @@ def _gradients_of_function(
 
 def _gradient_target(variable: Any) -> Any:
     """What gradients are taken of: a reference, a handle's variable, or a tensor."""
-    if isinstance(variable, Tensor | BaseResourceVariable):
+    if isinstance(variable, Tensor) or is_resource_variable(variable):
         return variable
     if isinstance(variable, Variable):
         return variable._ref()  # type: ignore[attr-defined]
     raise NotImplementedError("Trying to optimize unsupported type ", variable)
 
 
-def _as_gradient(gradient: Any) -> Any:
-    if gradient is None:
-        return None
-    try:
-        converted = convert_to_tensor_or_indexed_slices(gradient)
-    except TypeError:
-        raise TypeError(
-            "Gradient must be convertible to a Tensor or IndexedSlices, or None: "
-            f"{gradient}"
-        ) from None
-    if not isinstance(converted, Tensor | IndexedSlices):
-        raise TypeError(
-            f"Gradient must be a Tensor, IndexedSlices, or None: {gradient}"
+def _scaled_for_replicas(loss: Any) -> Any:
+    """The loss of one of several replicas, whose mean is to be lowered."""
+    scale = thread_modes.loss_scale()
+    return loss if scale is None else loss * scale
+
+
+def _applied_by_replica(
+    optimizer: Optimizer, grads_and_vars: Any, global_step: Any, name: str | None
+) -> Any:
+    if thread_modes.in_cross_replica_context():
+        raise RuntimeError(
+            "Use `_distributed_apply()` instead of `apply_gradients()` in a "
+            "cross-replica context."
         )
-    return converted
+    with_gradient = [(g, v) for g, v in grads_and_vars if g is not None]
+    mode = thread_modes.current_mode()
+    assert mode is not None
+    return mode.replica_context.merge_call(
+        optimizer._distributed_apply, args=(with_gradient, global_step, name)
+    )
 
 
 def _increment(global_step: Any, scope: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tensorloom.client.distribution.thread_modes import current_strategy
 from tensorloom.client.variables.base_resource_variable import is_resource_variable
 from tensorloom.client.variables.ref_variable import RefVariable
 from tensorloom.client.variables.variable_def import SaveSliceInfo
@@ -23,7 +24,12 @@ from tensorloom.ops.state import initializers as init_ops
 
 @contextmanager
 def colocated(primary: Any) -> Iterator[None]:
-    """Variables made inside go to the device of `primary`."""
+    """Variables made inside go to the device of `primary`; in a strategy, to all."""
+    strategy = current_strategy()
+    if strategy is not None:
+        with strategy.extended.colocate_vars_with(primary):
+            yield
+        return
 
     def creator(next_creator: Any, **options: Any) -> Any:
         with colocate_with(primary):

@@ -1,0 +1,1 @@
+"""What the libraries below `tensorloom/distribute` know of strategies."""

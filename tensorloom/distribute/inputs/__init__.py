@@ -1,0 +1,1 @@
+"""Datasets and iterators that feed several replicas."""

@@ -1,0 +1,1 @@
+"""How the values of several devices become one: by copies, or collectively."""

@@ -1,0 +1,1 @@
+"""The strategies, and what they have in common."""

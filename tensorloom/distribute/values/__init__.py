@@ -1,0 +1,1 @@
+"""Values that have a part for each replica: device maps, variables, regrouping."""
