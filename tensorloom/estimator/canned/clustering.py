@@ -5,6 +5,7 @@ Small batches: D. Sculley, "Web-Scale K-Means Clustering", 2010.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +17,6 @@ from tensorloom.estimator.canned.initial_clusters import (
 )
 from tensorloom.framework.graph.graph import control_dependencies
 from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.runtime.random_seed import get_seed
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array.fill import ones, ones_like, zeros, zeros_like
@@ -33,6 +33,7 @@ from tensorloom.ops.linalg.matmul import matmul
 from tensorloom.ops.math.cast import cast
 from tensorloom.ops.math.elementwise import reciprocal, square
 from tensorloom.ops.nn.norm import l2_normalize
+from tensorloom.ops.reductions.aggregate import add_n
 from tensorloom.ops.reductions.reductions import reduce_sum
 from tensorloom.ops.reductions.segment import unsorted_segment_sum
 from tensorloom.ops.state.reference_variable import assign, assign_sub
@@ -56,14 +57,16 @@ class ClusteringOptions:
     """How the first centers are chosen, or the centers."""
     distance_metric: str
     """`SQUARED_EUCLIDEAN` or `COSINE`."""
-    seed: int | None
-    """Of the choice of centers."""
+    seed: Any
+    """Of the choice of centers, as its operations take it."""
     use_mini_batch: bool
     """Whether each step sees a part of the points."""
     steps_per_iteration: int
     """Steps after which points are compared with the moved centers."""
     retries: int
     """Further candidates that kmeans++ draws for each center."""
+    chain_length: int = 200
+    """Points that k-MC2 looks at for each center."""
 
     @property
     def cosine(self) -> bool:
@@ -83,13 +86,16 @@ class ClusteringOptions:
 
 @dataclass(frozen=True)
 class Clustering:
-    """The tensors and operations of k-means over a batch of points."""
+    """The tensors and operations of k-means over a batch of points.
 
-    all_distances: Any
+    The batch may be in parts: there is a tensor for each.
+    """
+
+    all_distances: tuple[Any, ...]
     """Of each point to each center, `[batch, clusters]`."""
-    distances: Any
+    distances: tuple[Any, ...]
     """Of each point to its nearest center, `[batch]`."""
-    indices: Any
+    indices: tuple[Any, ...]
     """The nearest center of each point, `[batch]`."""
     initialized: Any
     """A variable: whether all centers have been chosen."""
@@ -99,9 +105,8 @@ class Clustering:
     """Moves the centers once."""
 
 
-def clustering(points: Any, options: ClusteringOptions) -> Clustering:
-    """Adds k-means over `points`, `[batch, depth]`, to the default graph."""
-    seed = get_seed(options.seed)[0]
+def clustering(parts: Sequence[Any], options: ClusteringOptions) -> Clustering:
+    """Adds k-means over parts of points, `[batch, depth]`, to the default graph."""
     choice = options.initial_clusters
     if isinstance(choice, str) or callable(choice):
         num_clusters = convert_to_tensor(options.num_clusters)
@@ -110,14 +115,22 @@ def clustering(points: Any, options: ClusteringOptions) -> Clustering:
         num_clusters = shape_of(choice)[0]
     variables, counts, steps_left = _variables(num_clusters, options)
     init_op = InitialClusters(
-        points, num_clusters, choice, options.cosine, seed, options.retries, variables
+        list(parts),
+        num_clusters,
+        choice,
+        options.cosine,
+        options.seed,
+        options.retries,
+        options.chain_length,
+        variables,
     ).op()
     centers = variables.centers
     if options.cosine:
-        points = l2_normalize(points, axis=1)
+        parts = [l2_normalize(points, axis=1) for points in parts]
         if not options.unit_centers:
             centers = l2_normalize(centers, axis=1)
-    all_distances, distances, indices = _nearest(points, centers, options)
+    found = [_nearest(points, centers, options) for points in parts]
+    all_distances, distances, indices = zip(*found, strict=True)
     if options.use_mini_batch:
         synchronized = (
             _synchronize(variables, counts, steps_left, options)
@@ -125,9 +138,9 @@ def clustering(points: Any, options: ClusteringOptions) -> Clustering:
             else no_op()
         )
         with control_dependencies([synchronized]):
-            train_op = _move(points, indices, variables.updated, counts)
+            train_op = _move(parts, indices, variables.updated, counts)
     else:
-        train_op = _recompute(points, indices, num_clusters, centers, options)
+        train_op = _recompute(parts, indices, num_clusters, centers, options)
     return Clustering(
         all_distances, distances, indices, variables.initialized, init_op, train_op
     )
@@ -201,38 +214,46 @@ def _synchronize(
     return cond(steps_left <= 0, copy, lambda: assign_sub(steps_left, 1))
 
 
-def _move(points: Any, indices: Any, centers: Any, counts: Any) -> Any:
+def _move(
+    parts: Sequence[Any], indices: Sequence[Any], centers: Any, counts: Any
+) -> Any:
     """Moves each center towards its points, the less the more it had before."""
-    clusters, positions = unique(reshape(indices, [-1]))
-    number = size(clusters)
-    old_centers = gather(centers, clusters)
-    added = unsorted_segment_sum(
-        ones_like(positions, dtype=counts.dtype.base_dtype), positions, number
-    )
-    sums = unsorted_segment_sum(points, positions, number)
-    counted = scatter_add(counts, clusters, added)
-    # TensorFlow leaves the order open, and in practice reads the counts when they
-    # have the points of this step, which then count twice.
-    with control_dependencies([counted]):
-        old_counts = gather(counts, clusters)
-    column = reshape(cast(added, points.dtype), [-1, 1])
-    rate = reciprocal(cast(old_counts + added, points.dtype))
-    change = (sums - column * old_centers) * reshape(rate, [-1, 1])
-    return group(counted, scatter_add(centers, clusters, change))
+    updates: list[Any] = []
+    for points, nearest in zip(parts, indices, strict=True):
+        clusters, positions = unique(reshape(nearest, [-1]))
+        number = size(clusters)
+        old_centers = gather(centers, clusters)
+        added = unsorted_segment_sum(
+            ones_like(positions, dtype=counts.dtype.base_dtype), positions, number
+        )
+        sums = unsorted_segment_sum(points, positions, number)
+        counted = scatter_add(counts, clusters, added)
+        # TensorFlow leaves the order open, and in practice reads the counts when they
+        # have the points of this step, which then count twice.
+        with control_dependencies([counted]):
+            old_counts = gather(counts, clusters)
+        column = reshape(cast(added, points.dtype), [-1, 1])
+        rate = reciprocal(cast(old_counts + added, points.dtype))
+        change = (sums - column * old_centers) * reshape(rate, [-1, 1])
+        updates += [counted, scatter_add(centers, clusters, change)]
+    return group(*updates)
 
 
 def _recompute(
-    points: Any,
-    indices: Any,
+    parts: Sequence[Any],
+    indices: Sequence[Any],
     num_clusters: Any,
     centers: Any,
     options: ClusteringOptions,
 ) -> Any:
     """Puts each center in the middle of its points."""
-    sums = unsorted_segment_sum(points, indices, num_clusters)
-    single = ones([shape_of(points)[0], 1])
-    counts = unsorted_segment_sum(single, indices, num_clusters)
-    means = sums / (cast(counts, sums.dtype) + _EPSILON)
+    sums, counts = [], []
+    for points, nearest in zip(parts, indices, strict=True):
+        sums.append(unsorted_segment_sum(points, nearest, num_clusters))
+        single = ones([shape_of(points)[0], 1])
+        counts.append(unsorted_segment_sum(single, nearest, num_clusters))
+    total = add_n(sums)
+    means = total / (cast(add_n(counts), total.dtype) + _EPSILON)
     if options.unit_centers:
         means = l2_normalize(means, axis=1)
     return assign(centers, means)

@@ -1,4 +1,7 @@
-"""Chooses the first cluster centers of k-means among the points, batch by batch."""
+"""Chooses the first cluster centers of k-means among the points, batch by batch.
+
+k-MC2: O. Bachem et al., "Approximate K-Means++ in Sublinear Time", 2016.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,27 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorloom.client.control_flow.cond import cond
+from tensorloom.client.control_flow.while_loop import while_loop
 from tensorloom.framework.graph.graph import control_dependencies
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array.concat import concat
-from tensorloom.ops.array.reshape import reshape
+from tensorloom.ops.array.reshape import reshape, squeeze
 from tensorloom.ops.array.shape import shape as shape_of
 from tensorloom.ops.control_flow.builders import no_op
 from tensorloom.ops.debugging import check
+from tensorloom.ops.math.binary import maximum, minimum
 from tensorloom.ops.math.cast import cast
-from tensorloom.ops.math.comparison import equal
+from tensorloom.ops.math.comparison import equal, less
 from tensorloom.ops.nn.embedding import embedding_lookup
 from tensorloom.ops.nn.norm import l2_normalize
 from tensorloom.ops.random.random_ops import random_uniform
+from tensorloom.ops.reductions.aggregate import add_n
 from tensorloom.ops.state.reference_variable import assign
 
 RANDOM: Final = "random"
 KMEANS_PLUS_PLUS: Final = "kmeans_plus_plus"
+KMC2: Final = "kmc2"
 
 
 @dataclass(frozen=True)
@@ -46,19 +53,21 @@ class InitialClusters:
     centers, and the operation has to run again with the next batch.
     """
 
-    points: Any
-    """A batch of points, `[batch, depth]`."""
+    parts: list[Any]
+    """A batch of points, in parts `[batch, depth]`."""
     num_clusters: Any
     """How many centers there shall be, a scalar tensor."""
     choice: Any
-    """`RANDOM`, `KMEANS_PLUS_PLUS`, a function of (list of points, how many), or the
-    centers."""
+    """`RANDOM`, `KMEANS_PLUS_PLUS`, `KMC2`, a function of (list of points, how many),
+    or the centers."""
     normalized: bool
     """Whether centers are scaled to length one."""
-    seed: int | None
+    seed: Any
     """Of the random numbers."""
     retries: int
     """Further candidates that kmeans++ draws for each center."""
+    chain_length: int
+    """Points that k-MC2 looks at for each center."""
     variables: CenterVariables
 
     def op(self) -> Any:
@@ -74,28 +83,69 @@ class InitialClusters:
     def _add(self, chosen: Any, missing: Any) -> Any:
         variables = self.variables
         with control_dependencies([check.assert_positive(missing)]):
-            new = self._new_centers(missing)
-            if self.normalized:
-                new = l2_normalize(new, axis=1)
-            centers = cond(
-                equal(chosen, 0),
-                lambda: new,
-                lambda: concat([variables.centers, new], 0),
-            )
-            stored = assign(variables.centers, centers, validate_shape=False)
-            if variables.updated is not variables.centers:
-                stored = assign(variables.updated, stored, validate_shape=False)
+            if isinstance(self.choice, str) and self.choice == KMC2:
+                left = self._add_by_chains(chosen, missing)
+            else:
+                left = self._add_at_once(chosen, missing)
             return cond(
-                equal(self.num_clusters - shape_of(stored)[0], 0),
+                equal(left, 0),
                 lambda: assign(variables.initialized, True).op,
                 no_op,
             )
 
+    def _store(self, centers: Any) -> Any:
+        """Keeps the centers; returns how many are missing then."""
+        variables = self.variables
+        stored = assign(variables.centers, centers, validate_shape=False)
+        if variables.updated is not variables.centers:
+            stored = assign(variables.updated, stored, validate_shape=False)
+        return self.num_clusters - shape_of(stored)[0]
+
+    def _add_at_once(self, chosen: Any, missing: Any) -> Any:
+        new = self._normalized(self._new_centers(missing))
+        centers = cond(
+            equal(chosen, 0),
+            lambda: new,
+            lambda: concat([self.variables.centers, new], 0),
+        )
+        return self._store(centers)
+
+    def _normalized(self, points: Any) -> Any:
+        return l2_normalize(points, axis=1) if self.normalized else points
+
+    def _add_by_chains(self, chosen: Any, missing: Any) -> Any:
+        """Adds a center from each so many points by a Markov chain through them.
+
+        The first center of all is the first point.
+        """
+        points, length = self.parts[0], self.chain_length
+        chains = cast(shape_of(points)[0] / length, dtypes.int32)
+        count = maximum(minimum(missing, chains), 1)
+        known = self.variables.centers
+
+        def first() -> Any:
+            return self._normalized(reshape(points[0], [1, -1]))
+
+        def by_chain(index: Any) -> Any:
+            some = points[index * length : (index + 1) * length]
+            _, distances = apply_op("NearestNeighbors", points=some, centers=known, k=1)
+            found = apply_op(
+                "KMC2ChainInitialization", distances=squeeze(distances), seed=self.seed
+            )
+            new = self._normalized(reshape(some[found], [1, -1]))
+            return concat([known, new], 0)
+
+        def add(index: Any, _: Any) -> Any:
+            centers = cond(equal(chosen, 0), first, lambda: by_chain(index))
+            return index + 1, self._store(centers)
+
+        return while_loop(lambda index, _: less(index, count), add, [0, 0])[1]
+
     def _new_centers(self, missing: Any) -> Any:
-        count = shape_of(self.points)[0]
+        count = add_n([shape_of(points)[0] for points in self.parts])
         if callable(self.choice):
             choose: Callable[..., Any] = self.choice
-            return choose([self.points], missing)
+            return choose(self.parts, missing)
         if not isinstance(self.choice, str):
             given = shape_of(self.choice)[0]
             with control_dependencies([check.assert_equal(missing, given)]):
@@ -103,7 +153,7 @@ class InitialClusters:
         if self.choice == RANDOM:
             return cond(
                 count <= missing,
-                lambda: self.points,
+                lambda: concat(self.parts, 0),
                 lambda: self._random(count, missing),
             )
         with control_dependencies([check.assert_greater_equal(count, missing)]):
@@ -117,13 +167,12 @@ class InitialClusters:
             seed=self.seed,
             dtype=dtypes.int64,
         )
-        return embedding_lookup([self.points], rows, partition_strategy="div")
+        return embedding_lookup(self.parts, rows, partition_strategy="div")
 
     def _kmeans_plus_plus(self, missing: Any) -> Any:
-        points = l2_normalize(self.points, axis=1) if self.normalized else self.points
         return apply_op(
             "KmeansPlusPlusInitialization",
-            points=points,
+            points=self._normalized(self.parts[0]),
             num_to_sample=cast(missing, dtypes.int64),
             seed=self.seed,
             num_retries_per_sample=self.retries,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,7 +16,13 @@ from tensorloom.estimator.export.outputs import PredictOutput
 from tensorloom.estimator.spec import EstimatorSpec
 from tensorloom.feature_column.input_layers import input_layer
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import colocate_with, control_dependencies
+from tensorloom.framework.graph.graph import (
+    Graph,
+    colocate_with,
+    control_dependencies,
+    get_default_graph,
+)
+from tensorloom.framework.runtime.random_seed import get_seed
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.metrics.averages import mean
 from tensorloom.ops.array.concat import concat
@@ -107,9 +114,31 @@ class KMeansClustering(Estimator):
             int(mini_batch_steps_per_iteration),
             kmeans_plus_plus_num_retries,
         )
+        self._count: Any = None
         super().__init__(
-            _model_fn(options, relative_tolerance, feature_columns), model_dir, config
+            self._model_of(options, relative_tolerance, feature_columns),
+            model_dir,
+            config,
         )
+
+    def _create_and_assert_global_step(self, graph: Graph) -> Any:
+        step = super()._create_and_assert_global_step(graph)
+        # Counted before the input is read: a step whose input has ended counts, as it
+        # does in TensorFlow in practice. So centers are saved that were chosen from an
+        # input too short for a step as well.
+        self._count = assign_add(step, 1)
+        return step
+
+    def _step_count(self, graph: Graph) -> Any:
+        """What counts a step, in the graph of a model."""
+        if self._count is not None and self._count.graph is graph:
+            return self._count
+        return assign_add(training_util.get_global_step(), 1)
+
+    @staticmethod
+    def _op_seed(seed: int | None) -> Any:
+        """The seed of the operations that choose centers, for the user's."""
+        return get_seed(seed)[0]
 
     def predict_cluster_index(self, input_fn: Callable[..., Any]) -> Iterator[Any]:
         """The nearest center of each point, by its index."""
@@ -137,6 +166,46 @@ class KMeansClustering(Estimator):
     def _predictions(self, input_fn: Callable[..., Any], key: str) -> Iterator[Any]:
         for result in self.predict(input_fn=input_fn, predict_keys=[key]):
             yield result[key]
+
+    def _model_of(
+        self,
+        options: clustering.ClusteringOptions,
+        relative_tolerance: float | None,
+        feature_columns: Iterable[Any] | None,
+    ) -> Callable[..., EstimatorSpec]:
+        columns = None if feature_columns is None else list(feature_columns)
+
+        def model_fn(features: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+            seeded = replace(options, seed=self._op_seed(options.seed))
+            model = clustering.clustering([_points(features, columns)], seeded)
+            all_distances, indices = model.all_distances[0], model.indices[0]
+            loss = reduce_sum(model.distances)
+            summary.scalar("loss/raw", loss)
+            step = self._step_count(get_default_graph())
+            with control_dependencies([model.train_op, step]):
+                train_op = identity(loss)
+            hooks: list[SessionRunHook] = [_InitializeClusters(model, config.is_chief)]
+            if relative_tolerance is not None:
+                hooks.append(_StopAtSmallChange(loss, relative_tolerance))
+            keys = type(self)
+            return EstimatorSpec(
+                mode=mode,
+                predictions={
+                    keys.ALL_DISTANCES: all_distances,
+                    keys.CLUSTER_INDEX: indices,
+                },
+                loss=loss,
+                train_op=train_op,
+                eval_metric_ops={keys.SCORE: mean(loss)},
+                training_hooks=hooks,
+                export_outputs={
+                    keys.ALL_DISTANCES: PredictOutput(all_distances),
+                    keys.CLUSTER_INDEX: PredictOutput(indices),
+                    DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(indices),
+                },
+            )
+
+        return model_fn
 
 
 class _InitializeClusters(SessionRunHook):
@@ -180,44 +249,6 @@ class _StopAtSmallChange(SessionRunHook):
             if change < self._tolerance:
                 run_context.request_stop()
         self._previous = loss
-
-
-def _model_fn(
-    options: clustering.ClusteringOptions,
-    relative_tolerance: float | None,
-    feature_columns: Iterable[Any] | None,
-) -> Callable[..., EstimatorSpec]:
-    columns = None if feature_columns is None else list(feature_columns)
-
-    def model_fn(features: Any, mode: str, config: RunConfig) -> EstimatorSpec:
-        model = clustering.clustering(_points(features, columns), options)
-        loss = reduce_sum(model.distances)
-        summary.scalar("loss/raw", loss)
-        step = assign_add(training_util.get_global_step(), 1)
-        with control_dependencies([model.train_op, step]):
-            train_op = identity(loss)
-        hooks: list[SessionRunHook] = [_InitializeClusters(model, config.is_chief)]
-        if relative_tolerance is not None:
-            hooks.append(_StopAtSmallChange(loss, relative_tolerance))
-        keys = KMeansClustering
-        return EstimatorSpec(
-            mode=mode,
-            predictions={
-                keys.ALL_DISTANCES: model.all_distances,
-                keys.CLUSTER_INDEX: model.indices,
-            },
-            loss=loss,
-            train_op=train_op,
-            eval_metric_ops={keys.SCORE: mean(loss)},
-            training_hooks=hooks,
-            export_outputs={
-                keys.ALL_DISTANCES: PredictOutput(model.all_distances),
-                keys.CLUSTER_INDEX: PredictOutput(model.indices),
-                DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(model.indices),
-            },
-        )
-
-    return model_fn
 
 
 def _points(features: Any, columns: list[Any] | None) -> Any:

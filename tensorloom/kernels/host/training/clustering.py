@@ -80,7 +80,7 @@ def kmc2_chain_initialization(c: OpKernelConstruction) -> Compute:
         chosen = 0
         for index in range(1, len(distances)):
             accepts = distances[index] > _uniform(words) * distances[chosen]
-            if accepts or distances[chosen] == 0:
+            if accepts:
                 chosen = index
         return np.int64(chosen)
 

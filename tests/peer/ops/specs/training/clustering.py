@@ -37,9 +37,14 @@ spec(
 )
 
 
+def _distances(d: Draw, count: int) -> Any:
+    """Distances, some of them zero: those of points that are centers already."""
+    return abs(_floats(d, count)) * (d.rng.random(count) > 0.5).astype(np.float32)
+
+
 spec(
     "KMC2ChainInitialization",
-    lambda d: call(abs(_floats(d, d.integer(1, 30))), np.int64(d.integer(1, 99))),
+    lambda d: call(_distances(d, d.integer(1, 30)), np.int64(d.integer(1, 99))),
     types=(),
     gradient=False,
     mutate=("dtype",),
