@@ -1,0 +1,1 @@
+"""`tf.contrib.learn`: estimators, experiments, monitors, data sets and readers."""

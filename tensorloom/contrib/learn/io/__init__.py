@@ -1,0 +1,1 @@
+"""`tf.contrib.learn.io`: examples from arrays, frames, generators and files."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.learn.preprocessing`: numbers for categories and for words."""
