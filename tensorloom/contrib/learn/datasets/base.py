@@ -107,21 +107,23 @@ def load_boston(data_path: Any = None) -> Dataset:
     """The 506 house prices of Boston with 13 features each.
 
     Args:
-      data_path: a CSV file whose header begins with `506,13`. Without it the file
-        `boston_house_prices.csv` is looked for beside the data of this package.
+      data_path: a CSV file whose header begins with `506,13`. Without it
+        `boston_house_prices.csv` is read in the directory that the environment variable
+        `TF_EXP_BASE_DIR` names, or in the current one.
 
     Raises:
       FileNotFoundError: it is not there: the data do not come with the package.
     """
     if data_path is None:
-        kept = _DATA / "boston_house_prices.csv"
-        if not kept.exists():
+        directory = os.environ.get("TF_EXP_BASE_DIR", "")
+        data_path = os.path.join(directory, "boston_house_prices.csv")
+        if not gfile.exists(data_path):
             raise FileNotFoundError(
                 "The house prices of Boston do not come with tensorloom. Put "
                 "boston_house_prices.csv of TensorFlow 1.15 or scikit-learn 1.1 at "
-                f"{kept}, or pass its path: load_boston(data_path=...)"
+                f"{os.path.abspath(data_path)}, or pass its path: "
+                "load_boston(data_path=...)"
             )
-        data_path = str(kept)
     return load_csv_with_header(data_path, target_dtype=float, features_dtype=float)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import sys
@@ -294,7 +295,7 @@ class DataFeeder:
             rows = _rows(data, chosen)
             return np.array(rows).reshape(-1, 1) if len(data.shape) == 1 else rows
 
-        def labels(data: Any, shape: Any, dtype: Any, classes: Any, chosen: Any) -> Any:
+        def labels(chosen: Any, data: Any, shape: Any, dtype: Any, classes: Any) -> Any:
             out = np.zeros([len(chosen), *shape[1:]], dtype=dtype)
             for index, example in enumerate(chosen):
                 label = _rows(data, example)
@@ -315,7 +316,7 @@ class DataFeeder:
             if self._output_placeholder is not None:
                 outputs = each(
                     self._y,
-                    lambda *about: labels(*about, chosen),
+                    functools.partial(labels, chosen),
                     self.output_shape,
                     self._output_dtype,
                     self.n_classes,

@@ -90,7 +90,7 @@ def _target_keys(target_key: Any, input_keys: list[str]) -> list[str] | None:
             "target_key must be str or Container of str; got "
             f"{type(target_key).__name__}"
         )
-    targets = list(target_key)  # type: ignore[call-overload]
+    targets: list[str] = list(target_key)  # type: ignore[call-overload]
     for item in targets:
         if not isinstance(item, str):
             raise TypeError(

@@ -1,0 +1,1 @@
+"""`tf.contrib.learn.graph_actions`: trains, evaluates and runs graphs."""

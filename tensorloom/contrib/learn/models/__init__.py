@@ -1,0 +1,1 @@
+"""`tf.contrib.learn.models`: small models as functions of features and labels."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.learn.monitors`: what looks on while a model is trained."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.learn.ops`: embeddings, losses and sequences of small models."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.learn.utils`: inputs of served models, and exports."""
