@@ -14,8 +14,18 @@ from tensorloom.framework.types.tensor_proto import make_tensor_proto
 from tensorloom.summary.writer_cache import FileWriterCache
 
 
-def write_results(directory: str, results: Mapping[str, Any], step: int) -> None:
-    """Writes what an evaluation gave: numbers, arrays and serialized summaries."""
+def write_results(
+    directory: str, results: Mapping[str, Any], step: int, numbered: bool = True
+) -> None:
+    """Writes what an evaluation gave: numbers, arrays and serialized summaries.
+
+    Args:
+      directory: where to.
+      results: by their names.
+      step: the global step.
+      numbered: whether the values of a serialized summary KEY are called KEY/0, KEY/1,
+        ..., and not KEY each.
+    """
     from tensorloom.protos.summary_pb2 import Summary
 
     program_log.info(
@@ -30,7 +40,7 @@ def write_results(directory: str, results: Mapping[str, Any], step: int) -> None
     message = Summary()
     for key, value in results.items():
         if value is not None and key != GraphKeys.GLOBAL_STEP:
-            _add(message, key, value)
+            _add(message, key, value, numbered)
     _write(directory, message, step)
 
 
@@ -54,11 +64,11 @@ def _write(directory: str, message: Any, step: int) -> None:
     writer.flush()
 
 
-def _add(message: Any, key: str, value: Any) -> None:
+def _add(message: Any, key: str, value: Any, numbered: bool) -> None:
     if isinstance(value, float | np.floating | int | np.integer):
         message.value.add(tag=key, simple_value=float(value))
     elif isinstance(value, bytes):
-        _add_serialized(message, key, value)
+        _add_serialized(message, key, value, numbered)
     elif isinstance(value, np.ndarray):
         message.value.add(tag=key, node_name=key, tensor=make_tensor_proto(value))
         program_log.info(
@@ -76,8 +86,8 @@ def _add(message: Any, key: str, value: Any) -> None:
         )
 
 
-def _add_serialized(message: Any, key: str, value: bytes) -> None:
-    """Adds the values of a serialized summary as KEY/0, KEY/1, ..."""
+def _add_serialized(message: Any, key: str, value: bytes, numbered: bool) -> None:
+    """Adds the values of a serialized summary."""
     from google.protobuf.message import DecodeError
 
     try:
@@ -88,5 +98,5 @@ def _add_serialized(message: Any, key: str, value: bytes) -> None:
         )
         return
     for number, part in enumerate(parsed.value):
-        part.tag = f"{key}/{number}"
+        part.tag = f"{key}/{number}" if numbered else key
     message.value.extend(parsed.value)

@@ -34,7 +34,9 @@ class ClusterSpec:
         return bool(self._jobs)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ClusterSpec) and self._jobs == other._jobs
+        # A dict of jobs compares, too, as in TensorFlow.
+        jobs = other._jobs if isinstance(other, ClusterSpec) else other
+        return self._jobs == jobs
 
     def __ne__(self, other: object) -> bool:
         return not self == other

@@ -15,8 +15,8 @@ _HERE: Final = "contrib.learn.datasets.synthetic."
 
 def _labels(n_samples: int, n_classes: int) -> Any:
     """As many of each class as there can be, and zeros for what is left over."""
-    each = np.repeat(np.arange(n_classes), n_samples // n_classes)
-    return np.append(each, np.zeros(n_samples % n_classes, dtype=np.int64))
+    each = np.repeat(np.arange(n_classes, dtype=np.int32), n_samples // n_classes)
+    return np.append(each, np.zeros(n_samples % n_classes, dtype=np.int32))
 
 
 def _data_set(x: Any, y: Any, labels: Any, noise: float | None) -> Dataset:

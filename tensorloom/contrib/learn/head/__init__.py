@@ -1,1 +1,1 @@
-"""`tf.contrib.learn.head`: from logits and labels to predictions, losses and metrics."""
+"""`tf.contrib.learn.head`: predictions, losses and metrics of logits."""

@@ -90,7 +90,7 @@ class MultiHead(Head):
         for head in heads:
             if not head.head_name:
                 raise ValueError("Members of MultiHead must have names.")
-        self._logits_dimension = sum(head.logits_dimension for head in heads)
+        self._logits_dimension = sum(int(head.logits_dimension) for head in heads)
         self._heads = heads
         self._loss_merger = loss_merger
 

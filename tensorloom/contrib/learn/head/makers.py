@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.contrib.learn.head import head_losses
-from tensorloom.contrib.learn.head.base_heads import Head
 from tensorloom.contrib.learn.head.combined_heads import LossOnlyHead, MultiHead
 from tensorloom.contrib.learn.head.single_heads import (
     BinaryLogisticHead,
@@ -20,6 +19,9 @@ from tensorloom.ops.array.identity import identity
 from tensorloom.ops.math.binary import multiply
 from tensorloom.ops.math.elementwise import exp
 from tensorloom.ops.reductions.aggregate import add_n
+
+if TYPE_CHECKING:
+    from tensorloom.contrib.learn.head.base_heads import Head
 
 
 @export("contrib.learn.regression_head", "contrib.learn.head.regression_head")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.contrib.learn.head import head_losses, streaming
 from tensorloom.contrib.learn.head.base_heads import SingleHead
 from tensorloom.contrib.learn.keys import MetricKey, PredictionKey, ProblemType
 from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.sparse_tensor import SparseTensor
 from tensorloom.metrics.averages import accuracy
 from tensorloom.ops.array.concat import concat
 from tensorloom.ops.array.fill import zeros_like
@@ -29,6 +28,9 @@ from tensorloom.ops.nn.softmax import softmax
 from tensorloom.ops.reductions.reductions import argmax
 from tensorloom.ops.sparse.sparse_builders import sparse_to_indicator
 from tensorloom.ops.strings.string_ops import as_string
+
+if TYPE_CHECKING:
+    from tensorloom.framework.types.sparse_tensor import SparseTensor
 
 
 class RegressionHead(SingleHead):
@@ -297,6 +299,10 @@ class MultiLabelHead(SingleHead):
         self._metric_class_ids = _checked_class_ids(metric_class_ids, n_classes)
 
     def _dense_labels(self, labels: SparseTensor) -> Any:
+        if self.logits_dimension < 2:
+            raise ValueError(
+                "Must set num_classes >= 2 when passing labels as a SparseTensor."
+            )
         return cast(sparse_to_indicator(labels, self.logits_dimension), dtypes.int64)
 
     def _logits_to_predictions(self, logits: Any) -> dict[str, Any]:

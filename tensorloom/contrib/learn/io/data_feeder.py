@@ -74,6 +74,12 @@ def setup_train_data_feeder(
     return kind(x, y, n_classes, batch_size, shuffle=shuffle, epochs=epochs)
 
 
+def _rows_of(examples: list[Any]) -> Any:
+    """A matrix with a row for each example: numbers make one row together."""
+    rows = np.array(examples)
+    return rows[np.newaxis] if rows.ndim == 1 else rows
+
+
 def _batches(x: Iterator[Any], batch_size: int | None) -> Iterator[Any]:
     """Batches of the examples of an iterator; dicts of them for dicts."""
     if batch_size is not None and batch_size <= 0:
@@ -81,11 +87,11 @@ def _batches(x: Iterator[Any], batch_size: int | None) -> Iterator[Any]:
     while examples := list(itertools.islice(x, batch_size)):
         if isinstance(examples[0], dict):
             yield {
-                key: np.asmatrix([example[key] for example in examples])
+                key: _rows_of([example[key] for example in examples])
                 for key in examples[0]
             }
         else:
-            yield np.asmatrix(examples)
+            yield _rows_of(examples)
 
 
 def setup_predict_data_feeder(x: Any, batch_size: int | None = None) -> Any:
