@@ -118,9 +118,10 @@ def test_effects_of_functions(tmp_path: Path) -> None:
 
 
 def test_the_only_function_is_the_signature(tmp_path: Path) -> None:
-    root: Any = tf.train.Checkpoint(v=variable(2.0))
+    factor = variable(2.0)
+    function = tf.function(lambda x: factor * x, input_signature=[_VECTOR])
+    root: Any = tf.train.Checkpoint(v=factor, f=function)
     _ = root.save_counter
-    root.f = tf.function(lambda x: root.v * x, input_signature=[_VECTOR])
     save(root, tmp_path)
     assert list(serve(tmp_path, "serving_default", x=[3.0])["output_0"]) == [6.0]
     restored = tf.train.Checkpoint(v=variable(0.0))
@@ -260,6 +261,15 @@ def _reads(root: Any, value: Any, kept: bool = False) -> Any:
     return _function(root, lambda: value * 2.0)
 
 
+def _unsaveable() -> int:
+    @tf.function
+    def inner() -> int:
+        tf.get_default_graph().mark_as_unsaveable("no reason")
+        return 1
+
+    return inner()  # type: ignore[no-any-return]
+
+
 _REFUSED = {
     "no object": (lambda root: 3, {}, ValueError, "Expected a Trackable object"),
     "a reference variable": (
@@ -285,6 +295,12 @@ _REFUSED = {
         {"signatures": {}},
         KeyError,
         "not reachable from root",
+    ),
+    "a function that says so": (
+        lambda root: _function(root, _unsaveable),
+        {},
+        ValueError,
+        "for the following reason",
     ),
     "no signature": (
         lambda root: root,

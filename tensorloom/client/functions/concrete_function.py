@@ -158,6 +158,9 @@ class ConcreteFunction(SavedFunctionBase):
     ) -> Any:
         """As `call_flat`, with other tensors for what it captures."""
         self.add_to_graph()
+        default, errors = get_default_graph(), self.saving_errors
+        if errors and isinstance(default, FuncGraph):
+            default.mark_as_unsaveable(errors)
         function = self._function
         kind = "StatefulPartitionedCall" if function.is_stateful else "PartitionedCall"
         op = functional_ops.call_op(
@@ -169,6 +172,11 @@ class ConcreteFunction(SavedFunctionBase):
         )
         self._tell_shapes(op)
         return self._packed(op)
+
+    @property
+    def saving_errors(self) -> set[str]:
+        """Why no SavedModel can have it; empty where one can."""
+        return self.graph.saving_errors
 
     def _control_captures(self) -> list[Operation]:
         """The operations outside that must run before a call."""

@@ -54,6 +54,8 @@ class FuncGraph(Graph):
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.structured_outputs: Any = None
+        # Why no SavedModel can have the function; empty where one can.
+        self.saving_errors: set[str] = set()
         # Operations that a call runs, whether or not a result needs them.
         self.control_outputs: list[Operation] = []
         # Operations outside that must run before the call does.
@@ -113,6 +115,16 @@ class FuncGraph(Graph):
             graph = graph.outer_graph
         with graph.name_scope(None):
             return graph.unique_name(self.scope_around + name)
+
+    def mark_as_unsaveable(self, error_message: str | Iterable[str]) -> None:
+        """Makes SavedModels refuse the function, and functions that call it."""
+        messages = [error_message] if isinstance(error_message, str) else error_message
+        self.saving_errors.update(messages)
+
+    @property
+    def saveable(self) -> bool:
+        """Whether SavedModels may have the function."""
+        return not self.saving_errors
 
     def __str__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"

@@ -55,7 +55,8 @@ class ExportGraph:
       nodes: all objects and functions; constants that functions capture are added.
 
     Raises:
-      ValueError: a variable is no resource, or a captured tensor no constant.
+      ValueError: a variable is no resource, a captured tensor no constant, or a function
+        says of itself that it cannot be saved.
     """
 
     def __init__(self, nodes: NumberedNodes) -> None:
@@ -74,6 +75,7 @@ class ExportGraph:
             for number, node in enumerate(list(nodes.nodes)):
                 self._map_object(number, node, paths)
             for concrete in nodes.concrete_functions.values():
+                _check_saveable(concrete)
                 for tensor in concrete.captured_inputs:
                     self._map_constant(concrete, tensor)
 
@@ -227,6 +229,15 @@ class ExportGraph:
             {name: build_tensor_info(tensor) for name, tensor in fed.items()},
             {name: build_tensor_info(tensor) for name, tensor in outputs.items()},
             constants.PREDICT_METHOD_NAME,
+        )
+
+
+def _check_saveable(concrete: ConcreteFunction) -> None:
+    if concrete.saving_errors:
+        reasons = "\n".join(sorted(concrete.saving_errors))
+        raise ValueError(
+            f"Unable to save function {concrete.name!r} for the following reason(s):\n"
+            f"{reasons}"
         )
 
 

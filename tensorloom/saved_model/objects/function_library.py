@@ -159,6 +159,11 @@ class RestoredConcreteFunction(ConcreteFunction):
         known = {one.name: one for one in self._library.values()}
         return functions_named([self._function.name], known)
 
+    @property
+    def saving_errors(self) -> set[str]:
+        """None: it comes from a SavedModel."""
+        return set()
+
     def _control_captures(self) -> list[Operation]:
         return []
 

@@ -18,7 +18,11 @@ from tensorloom.framework.graph.graph import (
     init_scope,
 )
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.trackable import Trackable, next_restore_uid
+from tensorloom.framework.types.trackable import (
+    SavedFunctionBase,
+    Trackable,
+    next_restore_uid,
+)
 from tensorloom.framework.types.trackable_structures import AutoTrackable
 from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.array import identity as identity_ops
@@ -152,7 +156,8 @@ class Checkpoint(AutoTrackable):
 
     def __init__(self, **kwargs: Any) -> None:
         for name, value in sorted(kwargs.items()):
-            if not isinstance(value, Trackable):
+            # Functions are no dependencies, but SavedModels have them.
+            if not isinstance(value, Trackable | SavedFunctionBase):
                 raise ValueError(
                     f"Checkpoint({name}=...) takes a trackable object (a variable, an "
                     "optimizer, a layer, a table, an iterator, or an object of these), "
