@@ -55,8 +55,8 @@ class ExportGraph:
       nodes: all objects and functions; constants that functions capture are added.
 
     Raises:
-      ValueError: a variable is no resource, a captured tensor no constant, or a function
-        says of itself that it cannot be saved.
+      ValueError: a variable is no resource, a captured tensor no constant, or a
+        function says of itself that it cannot be saved.
     """
 
     def __init__(self, nodes: NumberedNodes) -> None:
