@@ -34,6 +34,7 @@ from tensorloom.client.session.session_callable import (
 )
 from tensorloom.client.session.session_devices import DeviceAttributes
 from tensorloom.client.session.session_handles import bind_handles
+from tensorloom.client.settings.mixed_precision import MIXED_PRECISION
 from tensorloom.client.settings.process_settings import SETTINGS
 from tensorloom.framework.errors import CancelledError, OpError
 from tensorloom.framework.graph.graph import Graph, get_default_graph
@@ -113,6 +114,7 @@ class BaseSession(SessionInterface):
         self._target = target.encode() if isinstance(target, str) else target or b""
         if config is None:
             config = SETTINGS.session_config()
+        config = MIXED_PRECISION.applied_to(config)
         self._config = config
         self._decoded_config = self._decode(config)
         self._default_options: StepOptions | None = None

@@ -14,6 +14,7 @@ from tensorloom.framework.runtime import refused_options
 
 # Values of RewriterConfig.Toggle; all but `OFF` let a rewrite run.
 TOGGLE_DEFAULT: Final = 0
+TOGGLE_ON: Final = 1
 TOGGLE_OFF: Final = 2
 
 DEFAULT_MAX_FOLDED_BYTES: Final = 10 * 1024 * 1024

@@ -26,6 +26,7 @@ from tensorloom.master.optimize.fusion.summed_sparse_updates import (
 )
 from tensorloom.master.optimize.fusion.unrolled_products import batch_unrolled_products
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.optimize.precision.mixed_precision import use_half_precision
 from tensorloom.master.optimize.rewriting import changes_references
 from tensorloom.master.optimize.simplify.arithmetic import simplify_arithmetic
 from tensorloom.master.optimize.simplify.common_subexpression import merge_duplicates
@@ -51,6 +52,7 @@ Pass = Callable[[GraphIR, OptimizeTarget], GraphIR]
 
 PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("constant_folding", fold_constants),
+    ("auto_mixed_precision", use_half_precision),
     ("arithmetic", simplify_arithmetic),
     ("common_subexpression", merge_duplicates),
     ("dependency", simplify_dependencies),

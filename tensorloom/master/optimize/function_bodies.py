@@ -75,6 +75,7 @@ def _optimize(
         target.config,
         target.evaluate,
         portable=target.portable,
+        is_fast_in_half=target.is_fast_in_half,
         changes_references=target.changes_references,
     )
     return _as_function(function, run_passes(body, inner))

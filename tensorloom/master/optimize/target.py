@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tensorloom.framework.graph.graph_ir import FunctionIR, Node
-from tensorloom.framework.runtime.session_config import TOGGLE_OFF, OptimizerConfig
+from tensorloom.framework.runtime.session_config import (
+    TOGGLE_OFF,
+    TOGGLE_ON,
+    OptimizerConfig,
+)
 
 # Computes a node's outputs from its inputs' values; None where it cannot.
 Evaluate = Callable[[Node, Sequence[Any]], "Sequence[Any] | None"]
@@ -31,6 +35,9 @@ class OptimizeTarget:
     )
     #: Only ops that TensorFlow has may come out: one of its workers will run them.
     portable: bool = False
+    #: Whether a node runs on a GPU that computes in float16 faster, and has a kernel
+    #: there; None: there is no such GPU.
+    is_fast_in_half: Callable[[Node], bool] | None = None
     #: Whether anything in the step writes through a reference; None: the graph tells.
     changes_references: bool | None = None
 
@@ -39,6 +46,9 @@ class OptimizeTarget:
         config = self.config
         if self.portable and name in _MAKES_OWN_OPS:
             return False
+        if name == "auto_mixed_precision":
+            asked = config.toggles.get(name) == TOGGLE_ON
+            return asked and config.allows(name) and self.is_fast_in_half is not None
         if name == "common_subexpression":
             return config.do_common_subexpression_elimination
         if name == "constant_folding":

@@ -33,6 +33,7 @@ from tensorloom.master.lower.interdependent_bodies import interdependent_nodes
 from tensorloom.master.lower.lower_functional import lower_functional
 from tensorloom.master.lower.task_spans import branches_on_references, classic_spans
 from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
+from tensorloom.master.optimize.precision.fast_devices import fast_in_half
 from tensorloom.master.place.placer import HasKernel, Placer
 from tensorloom.master.prepare import session_state
 from tensorloom.master.prepare.fed_shapes import (
@@ -251,6 +252,7 @@ class Master:
             evaluate=self._environment.evaluate,
             function_cache=session.functions,
             portable=not all(w.is_tensorloom for w in session.workers.values()),
+            is_fast_in_half=fast_in_half(session.devices, self._environment.has_kernel),
         )
         functional = None
         if shapes:

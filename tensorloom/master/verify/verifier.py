@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.functions.called_functions import names_of
 from tensorloom.framework.graph.node_shapes import fitting_shapes
+from tensorloom.framework.registry import op_registry
+from tensorloom.framework.types import dtypes
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 from tensorloom.master.verify.graph_facts import BitNumbers, GraphFacts, facts_of
 
@@ -271,7 +273,9 @@ class _Comparison:
             if old is new:
                 continue
             problem = None
-            if old is not None and not self._changed_form(name):
+            if old is not None and _is_narrowed(old, new):
+                problem = _other_inputs(new, after)
+            elif old is not None and not self._changed_form(name):
                 problem = different_inputs(old, new, before, after)
                 problem = problem or _different_outputs(old, new)
             if problem is None and (old is None or _misfit(old, before) is None):
@@ -288,6 +292,41 @@ def _needed(nodes: Mapping[str, Node], preserve: Collection[str]) -> set[str]:
         if name in found:
             found.update(nodes[name].producers)
     return found
+
+
+def _is_narrowed(old: Node, new: Node) -> bool:
+    """Whether a node computes in float16 now, as its attrs say, what was float32."""
+
+    def half(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [half(one) for one in value]
+        return dtypes.float16 if value is dtypes.float32 else value
+
+    was, became = old.attrs, new.attrs
+    changed = [key for key in became if became[key] is not was.get(key)]
+    return bool(changed) and all(
+        key in was and half(became[key]) == half(was[key]) and _has_half(became[key])
+        for key in changed
+    )
+
+
+def _has_half(value: Any) -> bool:
+    values = value if isinstance(value, list | tuple) else [value]
+    return any(one is dtypes.float16 for one in values)
+
+
+def _other_inputs(node: Node, nodes: Mapping[str, Node]) -> str | None:
+    """Which input is of another dtype than the attrs of a node say."""
+    op_def = op_registry.find(node.op)
+    assert op_def is not None  # a function has no attrs that could change
+    wanted = op_def.input_types(node.attrs)
+    for index, (name, output) in enumerate(node.inputs):
+        found = nodes[name].output_types[output].base_dtype
+        if found != wanted[index].base_dtype:
+            return (
+                f"wants {wanted[index].name} as input {index}, and takes {found.name}"
+            )
+    return None
 
 
 def different_inputs(

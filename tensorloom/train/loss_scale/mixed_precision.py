@@ -5,23 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.client.program import program_log
+from tensorloom.client.settings.mixed_precision import MIXED_PRECISION
 from tensorloom.framework.export import export
 from tensorloom.train.loss_scale.loss_scale_optimizer import (
     MixedPrecisionLossScaleOptimizer,
 )
 from tensorloom.train.optimizers.optimizer import Optimizer
 
-# Whether the rewrite was asked for, and not taken back.
-_enabled: list[bool] = [False]
-
 
 @export("train.experimental.enable_mixed_precision_graph_rewrite")
 def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") -> Any:
-    """Wraps an optimizer for training in mixed precision.
+    """Wraps an optimizer for training in mixed precision, and asks sessions for it.
 
-    TensorFlow also computes products and convolutions in float16 then, on GPUs that are
-    made for it; elsewhere it changes no computation, as here. A model that casts to
-    float16 itself trains in it.
+    Sessions that are made from now on compute products and convolutions in float16, and
+    what is safe between them, on GPUs that are made for it (compute capability 7.0 and
+    above). Elsewhere no computation changes; the loss is scaled in any case.
 
     Args:
       opt: a `tf.train.Optimizer`.
@@ -45,17 +43,22 @@ def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") 
             '"opt" must be an instance of a tf.train.Optimizer or a '
             f"tf.keras.optimizers.Optimizer, but got: {opt}"
         )
+    if MIXED_PRECISION.other_session_created:
+        program_log.warning(
+            "You already have existing Sessions that do not use mixed precision. "
+            "enable_mixed_precision_graph_rewrite() will not affect these Sessions."
+        )
     wrapped = MixedPrecisionLossScaleOptimizer(opt, loss_scale)
-    _enabled[0] = True
+    MIXED_PRECISION.is_enabled = True
     return wrapped
 
 
 @export("train.experimental.disable_mixed_precision_graph_rewrite")
 def disable_mixed_precision_graph_rewrite() -> None:
-    """Takes the rewrite back; optimizers stay wrapped."""
-    if not _enabled[0]:
+    """Makes new sessions ask for it no longer; optimizers stay wrapped."""
+    if not MIXED_PRECISION.is_enabled:
         program_log.warning(
             "disable_mixed_precision_graph_rewrite() called when mixed precision is "
             "already disabled."
         )
-    _enabled[0] = False
+    MIXED_PRECISION.is_enabled = False

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import pytest
 
-from tensorloom.framework.runtime.session_config import TOGGLE_OFF, OptimizerConfig
+from tensorloom.framework.runtime.session_config import (
+    TOGGLE_OFF,
+    TOGGLE_ON,
+    OptimizerConfig,
+)
 from tensorloom.master.optimize import PIPELINE, OptimizeTarget
 from tensorloom.protos.rewriter_config_pb2 import RewriterConfig
 
 # These follow `GraphOptions.optimizer_options`, or change nothing that is computed.
 _WITHOUT_TOGGLE = ("common_subexpression", "dead_nodes")
+_ASKED_FOR = ("auto_mixed_precision",)  # off unless a program turns it on
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, _ in PIPELINE if name not in _WITHOUT_TOGGLE]
+    "name",
+    [n for n, _ in PIPELINE if n not in (*_WITHOUT_TOGGLE, *_ASKED_FOR)],
 )
 def test_a_toggle_of_the_rewriter_config_switches_a_pass_off(name: str) -> None:
     fields = [field.name for field in RewriterConfig.DESCRIPTOR.fields]
     off = OptimizerConfig(toggles=dict.fromkeys(fields, TOGGLE_OFF))
     assert OptimizeTarget().allows(name)
     assert not OptimizeTarget(config=off).allows(name)
+
+
+@pytest.mark.parametrize("name", _ASKED_FOR)
+def test_a_toggle_switches_a_pass_on(name: str) -> None:
+    on = OptimizerConfig(toggles={name: TOGGLE_ON})
+    gpu = OptimizeTarget(config=on, is_fast_in_half=lambda node: True)
+    assert gpu.allows(name)
+    assert not OptimizeTarget(config=on).allows(name)
+    assert not OptimizeTarget(is_fast_in_half=lambda node: True).allows(name)

@@ -1,0 +1,1 @@
+"""Computing in float16 what may be, on GPUs that are made for it."""
