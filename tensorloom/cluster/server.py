@@ -130,7 +130,7 @@ class Server:
         )
         self._worker = Worker(self._task, devices, self._directory)
         self._directory.set_own_worker(self._worker)
-        self._master = Master(self._directory, local.environment())
+        self._master = Master(self._directory, local.environment(), config)
         self._masters = MasterService(self._master, self._task, self._policy)
         sockets = self._listen_on_sockets()
         stream_endpoint = stream_server.new_endpoint()

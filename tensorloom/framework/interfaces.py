@@ -303,6 +303,11 @@ class WorkerDirectory(Protocol):
 class MasterInterface(Protocol):
     """What a session asks of a master."""
 
+    @property
+    def operation_timeout_s(self) -> float | None:
+        """For steps of sessions that name no timeout; None: no limit known here."""
+        ...
+
     def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
         """Makes a session that holds `graph`; returns its handle.
 

@@ -117,14 +117,12 @@ class BaseSession(SessionInterface):
         config = MIXED_PRECISION.applied_to(config)
         self._config = config
         self._decoded_config = self._decode(config)
-        self._default_options: StepOptions | None = None
-        if self._decoded_config.operation_timeout_s is not None:
-            self._default_options = StepOptions(
-                self._decoded_config.operation_timeout_s
-            )
         self._master: MasterInterface = master_factory.make_master(
             self._target.decode(), self._decoded_config
         )
+        timeout_s = self._decoded_config.operation_timeout_s
+        timeout_s = timeout_s or self._master.operation_timeout_s
+        self._default_options = None if timeout_s is None else StepOptions(timeout_s)
         self._lock = threading.RLock()
         # Handles of tensors in the session that nobody holds any more.
         self.dead_tensor_handles: list[str] = []
@@ -152,8 +150,10 @@ class BaseSession(SessionInterface):
 
     @property
     def graph_def(self) -> Any:
-        """The graph as a `GraphDef` proto."""
-        return self._graph.as_graph_def(add_shapes=False)
+        """The graph as a `GraphDef` proto, with shapes if the config asks for them."""
+        proto = self._decoded_config.proto
+        infer_shapes = proto is not None and proto.graph_options.infer_shapes
+        return self._graph.as_graph_def(add_shapes=infer_shapes)
 
     @property
     def sess_str(self) -> bytes:

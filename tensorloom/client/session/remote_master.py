@@ -111,6 +111,11 @@ class RemoteMaster:
 
     # --- sessions --------------------------------------------------------------------
 
+    @property
+    def operation_timeout_s(self) -> None:
+        """None: the master applies its own."""
+        return None
+
     def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
         """Makes a session at the master; see `MasterInterface`.
 

@@ -73,8 +73,8 @@ class FeedPlan:
         self._is_simple = len(flat) == len(feed_dict)
         self.tensors: list[Tensor] = []
         for feed in flat:
-            elements = [feed] if _is_plain(feed) else expand_feed_key(feed)
-            self._is_simple &= elements[0] is feed
+            elements = _fed_elements(graph, feed)
+            self._is_simple &= elements == [feed]
             self.tensors += [_fed_tensor(graph, element) for element in elements]
         self._places = {tensor: i for i, tensor in enumerate(self.tensors)}
         # The same tensor under two keys: the later value counts.
@@ -90,8 +90,7 @@ class FeedPlan:
         """Lets `convert` find the keys that are not tensors themselves."""
         places: dict[Any, int] = dict(self._places)
         for feed in flat:
-            elements = [feed] if _is_plain(feed) else expand_feed_key(feed)
-            for element in elements:
+            for element in _fed_elements(graph, feed):
                 places[element] = self._places[_fed_tensor(graph, element)]
         self._places = places
 
@@ -108,7 +107,9 @@ class FeedPlan:
         fed: list[Any] = [_MISSING] * len(self.tensors)
         for feed, value in nest.flatten_dict_items(feed_dict).items():
             for element, part in expand_feed(feed, value):
-                place = self._places[element]
+                place = self._places.get(element)
+                if place is None:
+                    raise ValueError(f"Tensor {element} may not be fed.")
                 fed[place] = self.converters[place](part)
         for place, tensor in enumerate(self.tensors):
             if fed[place] is _MISSING:
@@ -135,6 +136,24 @@ def _own_value(tensor: Tensor) -> np.ndarray[Any, Any]:
             None, tensor.op, f"The feed has no value for {tensor}."
         )
     return value
+
+
+def _fed_elements(graph: Graph, feed: Any) -> Sequence[Any]:
+    """What a key stands for.
+
+    The part of a composite that may not be fed, such as a shape whose value has been
+    used, is left out: a feed need not have a value for it.
+    """
+    if _is_plain(feed):
+        return [feed]
+    elements = expand_feed_key(feed)
+    if len(elements) == 1:
+        return elements
+    return [
+        element
+        for element in elements
+        if not isinstance(element, Tensor) or graph.is_feedable(element)
+    ]
 
 
 def _is_plain(feed: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tensorloom.framework.devices.device_spec import canonical_name
+
 
 class DeviceAttributes:
     """A device as `Session.list_devices` describes it."""
@@ -9,7 +11,7 @@ class DeviceAttributes:
     def __init__(
         self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int
     ) -> None:
-        self._name = name
+        self._name = canonical_name(name)
         self._device_type = device_type
         self._memory_limit_bytes = memory_limit_bytes
         self._incarnation = incarnation

@@ -207,7 +207,9 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         if any(tensor._op._graph is not self for tensor in inputs):
             inputs = self._own_inputs(inputs, name)
         if not isinstance(name, str):
-            raise TypeError(f"Expected string for op name, got {name!r}")
+            if not isinstance(name, bytes):
+                raise TypeError(f"Expected string for op name, got {name!r}")
+            name = name.decode()
         with self._lock:
             if name.endswith("/"):
                 full_name = name[:-1]

@@ -104,6 +104,16 @@ class SessionConfig:
     #: The message itself, for a master elsewhere; None when no option was given.
     proto: Any = None
 
+    def over(self, config: SessionConfig) -> SessionConfig:
+        """Another session's options, but for those that are set here."""
+        if self.proto is None:
+            return config
+        merged = type(self.proto)()
+        if config.proto is not None:
+            merged.ParseFromString(config.proto.SerializeToString())
+        merged.MergeFrom(self.proto)
+        return from_proto(merged)
+
     def device_options(self) -> dict[str, Any]:
         """What `devices.make_devices` takes as options."""
         return {

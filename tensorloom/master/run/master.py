@@ -11,7 +11,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
@@ -26,7 +26,11 @@ from tensorloom.framework.interfaces import (
 )
 from tensorloom.framework.partition import graph_partition
 from tensorloom.framework.partition.waiting_ops import waits_of
-from tensorloom.framework.runtime.session_config import check_executor_type
+from tensorloom.framework.runtime.session_config import (
+    DEFAULT,
+    SessionConfig,
+    check_executor_type,
+)
 from tensorloom.master import verify
 from tensorloom.master.functionalize import functionalize, with_shapes_inside
 from tensorloom.master.lower.interdependent_bodies import interdependent_nodes
@@ -50,9 +54,6 @@ from tensorloom.master.run.implied_controls import drop_implied_controls
 from tensorloom.master.run.partial_run import PartialRun
 from tensorloom.master.run.route_feeds_and_fetches import route_feeds_and_fetches
 from tensorloom.master.run.task_parallel import Part, TaskParallelStep
-
-if TYPE_CHECKING:
-    from tensorloom.framework.runtime.session_config import SessionConfig
 
 _NO_SHAPES: Final[FedShapes] = {}
 
@@ -109,23 +110,34 @@ class Master:
     """Implements `MasterInterface` over the workers of a directory."""
 
     def __init__(
-        self, directory: WorkerDirectory, environment: MasterEnvironment
+        self,
+        directory: WorkerDirectory,
+        environment: MasterEnvironment,
+        defaults: SessionConfig = DEFAULT,
     ) -> None:
         """Makes a master.
 
         Args:
           directory: who its workers are.
           environment: what the passes need.
+          defaults: of its server: what is set here counts for all sessions.
         """
         self._directory = directory
         self._environment = environment
+        self._defaults = defaults
         self._sessions: dict[str, _Session] = {}
         self._lock = threading.Lock()
 
     # --- sessions ------------------------------------------------------------------
 
+    @property
+    def operation_timeout_s(self) -> float | None:
+        """The server's, for steps of sessions that name none."""
+        return self._defaults.operation_timeout_s
+
     def create_session(self, graph: GraphIR, config: SessionConfig) -> str:
         """Makes a session; see `MasterInterface`."""
+        config = self._defaults.over(config)
         extended = session_state.extend(GraphIR(), graph)
         handle = secrets.token_hex(8)
         workers = self._directory.for_session(config)

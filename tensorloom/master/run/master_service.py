@@ -68,6 +68,8 @@ class MasterService:
         """Makes a service for the master of `task`; `policy` says what it runs."""
         self._policy = policy
         self._master = master
+        # Of steps whose clients name no timeout.
+        self._default_options = StepOptions(master.operation_timeout_s)
         self._task = task
         self._requests = RecentRequests()
         self._sessions: dict[str, _ClientSession] = {}
@@ -244,7 +246,7 @@ class MasterService:
         feeds = _decode_feeds(
             [(named.name, named.tensor) for named in request.feed], step.feed_types
         )
-        options = run_metadata.decode_options(request.options, None)
+        options = run_metadata.decode_options(request.options, self._default_options)
         values, context = _run(step, feeds, options, call)
         response.metadata.SetInParent()
         _add_fetches(response, request.fetch, values, step.fetch_types)
@@ -316,7 +318,8 @@ class MasterService:
         self._find(handle)  # the client says when it is gone
         check_types(feeds, step.feed_types)
         try:
-            return b"", _run(step, feeds, StepOptions(timeout_s or None), call)[0]
+            options = StepOptions(timeout_s) if timeout_s else self._default_options
+            return b"", _run(step, feeds, options, call)[0]
         except errors.OpError as error:
             raise self._from_here(error) from None
 
@@ -363,7 +366,9 @@ class MasterService:
             request.session_handle, session, options.feed, options.fetch, options.target
         )
         handle = next(session.numbers)
-        run_options = run_metadata.decode_options(options.run_options, None)
+        run_options = run_metadata.decode_options(
+            options.run_options, self._default_options
+        )
         session.callables[handle] = step, run_options
         return master_methods()["MakeCallable"].response(handle=handle)
 
