@@ -244,3 +244,22 @@ def test_addresses_that_are_none(address: str) -> None:
         tf.Session(f"grpc://{address}"),
     ):
         pass
+
+
+@pytest.mark.parametrize("remotely", [False, True])
+def test_a_server_s_config_counts_for_its_sessions(
+    remotely: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What the server sets wins; the rest is as the session says."""
+    if remotely:
+        over_the_network(monkeypatch)
+    config = tf.ConfigProto(operation_timeout_in_ms=200, log_device_placement=True)
+    server = tf.train.Server.create_local_server(config=config)
+    try:
+        with tf.Graph().as_default(), tf.Session(server.target) as session:
+            waiting = tf.FIFOQueue(1, tf.float32).dequeue()
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(waiting)
+            assert "/job:local/replica:0/task:0/device:CPU:0" in capfd.readouterr().err
+    finally:
+        server.stop()

@@ -111,17 +111,10 @@ class Master:
 
     def __init__(
         self,
-        directory: WorkerDirectory,
+        directory: WorkerDirectory,  # of its workers
         environment: MasterEnvironment,
-        defaults: SessionConfig = DEFAULT,
+        defaults: SessionConfig = DEFAULT,  # what is set here counts for all sessions
     ) -> None:
-        """Makes a master.
-
-        Args:
-          directory: who its workers are.
-          environment: what the passes need.
-          defaults: of its server: what is set here counts for all sessions.
-        """
         self._directory = directory
         self._environment = environment
         self._defaults = defaults

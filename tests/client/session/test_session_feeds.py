@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import tensorloom as tf
 from tensorloom.client.session.feed_conversion import feed_converter
+from tensorloom.framework.types.constant_value import constant_value
 
 ACCEPTED = [
     ("float32", [], 2.5, np.float32(2.5)),
@@ -202,3 +203,14 @@ def test_the_fixed_shape_of_a_sparse_placeholder_need_not_be_fed() -> None:
         assert dense.tolist() == [0, 2, 0]
         with pytest.raises(tf.errors.InvalidArgumentError, match="no value"):
             sess.run(tf.sparse_tensor_to_dense(free), {free: value})
+
+
+def test_a_shape_whose_value_was_used_may_not_be_fed() -> None:
+    fixed = tf.sparse_placeholder(tf.float32, shape=[3])
+    assert constant_value(fixed.dense_shape).tolist() == [3]
+    dense = tf.sparse_tensor_to_dense(fixed)
+    value = np.array([[1]]), np.array([2.0], np.float32)
+    with tf.Session() as sess:
+        assert sess.run(dense, {fixed: value}).tolist() == [0, 2, 0]
+        with pytest.raises(ValueError, match="may not be fed"):
+            sess.run(dense, {fixed: (*value, np.array([3]))})

@@ -290,3 +290,15 @@ def test_what_waits_says_that_it_was_cancelled() -> None:
         thread.join()
         assert caught
         assert "Dequeue operation was cancelled" in caught[0]
+
+
+@pytest.mark.parametrize("infer_shapes", [False, True])
+def test_shapes_in_the_graph_def_where_the_config_asks_for_them(
+    infer_shapes: bool,
+) -> None:
+    options = tf.GraphOptions(infer_shapes=infer_shapes)
+    tf.constant([1, 2], name=b"named_by_bytes")
+    with tf.Session(config=tf.ConfigProto(graph_options=options)) as session:
+        (node,) = session.graph_def.node
+    assert node.name == "named_by_bytes"
+    assert ("_output_shapes" in node.attr) == infer_shapes
