@@ -8,6 +8,7 @@ from typing import Any
 from tensorloom.client.program.arg_scope import add_arg_scope
 from tensorloom.contrib.layers.collections import collect_named_outputs
 from tensorloom.contrib.layers.layer_ends import check_format
+from tensorloom.contrib.layers.static_arguments import n_positive_integers
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
@@ -17,6 +18,7 @@ from tensorloom.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
+from tensorloom.ops.pooling.pool_nd import pool as pool_nd
 
 _IMAGES = ("NCHW", "NHWC")
 _VOLUMES = ("NCDHW", "NDHWC")
@@ -138,3 +140,50 @@ def max_pool3d(
     return _pool(
         MaxPooling3D, _VOLUMES, "MaxPool3D", inputs, window, outputs_collections, scope
     )
+
+
+@export("contrib.slim.pool")
+@add_arg_scope
+def pool(
+    inputs: Any,
+    kernel_size: Any,
+    pooling_type: str,
+    padding: str = "VALID",
+    data_format: str | None = None,
+    dilation_rate: Any = 1,
+    stride: Any = 1,
+    outputs_collections: Any = None,
+    scope: str | None = None,
+) -> Any:
+    """Means or maxima over windows of any rank.
+
+    Args:
+      inputs: of one axis for batches, one for channels and some between.
+      kernel_size, dilation_rate, stride: an integer, or one for each of these.
+      pooling_type: "AVG" or "MAX".
+      padding: "VALID" or "SAME".
+      data_format: where channels are: second where it begins with "NC", else last.
+      outputs_collections: of the result.
+      scope: names the operations.
+
+    Raises:
+      ValueError: the rank is unknown or below 3, or a size is no positive integer.
+    """
+    with name_scope(scope, f"{pooling_type.lower()}_pool", [inputs]) as sc:
+        inputs = convert_to_tensor(inputs)
+        rank = inputs.get_shape().ndims
+        if rank is None:
+            raise ValueError("Rank of inputs must be known")
+        if rank < 3:
+            raise ValueError(f"Rank of inputs must be >= 3, got {rank}")
+        outputs = pool_nd(
+            input=inputs,
+            window_shape=n_positive_integers(rank - 2, kernel_size),
+            pooling_type=pooling_type,
+            padding=padding,
+            data_format=data_format,
+            dilation_rate=n_positive_integers(rank - 2, dilation_rate),
+            strides=n_positive_integers(rank - 2, stride),
+            name=sc,
+        )
+        return collect_named_outputs(outputs_collections, sc, outputs)

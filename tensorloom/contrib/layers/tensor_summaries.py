@@ -86,3 +86,20 @@ def summarize_activations(
 ) -> list[Any]:
     """The summaries of the collection ACTIVATIONS."""
     return summarize_collection(GraphKeys.ACTIVATIONS, name_filter, summarizer)
+
+
+def _of_collection(name: str, collection: str) -> Callable[..., list[Any]]:
+    def summarize(
+        name_filter: str | None = None,
+        summarizer: Callable[[Any], Any] = summarize_tensor,
+    ) -> list[Any]:
+        return summarize_collection(collection, name_filter, summarizer)
+
+    summarize.__name__ = summarize.__qualname__ = name
+    summarize.__doc__ = f"The summaries of the collection {collection}."
+    return export(f"contrib.slim.{name}")(summarize)
+
+
+summarize_variables = _of_collection("summarize_variables", GraphKeys.GLOBAL_VARIABLES)
+summarize_weights = _of_collection("summarize_weights", GraphKeys.WEIGHTS)
+summarize_biases = _of_collection("summarize_biases", GraphKeys.BIASES)

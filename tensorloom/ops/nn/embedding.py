@@ -37,9 +37,9 @@ def embedding_lookup(
     Raises:
       ValueError: no params, or an unknown strategy.
     """
-    params = _partition_list(params)
+    params = partition_list(params)
     with name_scope(name, "embedding_lookup", [*params, ids]) as name:
-        params = _as_tensors(params)
+        params = as_tensors(params)
         ids = convert_to_tensor(ids, name="ids")
         if len(params) == 1:
             with colocate_with(params[0]):
@@ -48,7 +48,7 @@ def embedding_lookup(
         return _partitioned_lookup(params, ids, partition_strategy, name, max_norm)
 
 
-def _partition_list(params: Any) -> list[Any]:
+def partition_list(params: Any) -> list[Any]:
     if params is None:
         raise ValueError("params must be specified")
     if isinstance(params, (list, tuple)) and not params:
@@ -61,7 +61,7 @@ def _partition_list(params: Any) -> list[Any]:
     return [params]
 
 
-def _as_tensors(params: list[Any]) -> list[Any]:
+def as_tensors(params: list[Any]) -> list[Any]:
     """Tensors, except for resource variables, which are gathered from as they are."""
     if any(hasattr(param, "handle") for param in params):
         return params
@@ -95,7 +95,7 @@ def _partitioned_lookup(
 ) -> Tensor:
     flat_ids = array_ops.reshape(ids, [-1])
     positions = math_ops.range(array_ops.size(flat_ids))
-    assignments, new_ids = _assign(params, flat_ids, strategy)
+    assignments, new_ids = assign_partitions(params, flat_ids, strategy)
     assignments = math_ops.cast(assignments, dtypes.int32)
     count = len(params)
     ids_of = partition_ops.dynamic_partition(new_ids, assignments, count)
@@ -121,7 +121,7 @@ def _partitioned_lookup(
     return _clip(result, ids, max_norm)
 
 
-def _assign(
+def assign_partitions(
     params: list[Any], flat_ids: Tensor, strategy: str
 ) -> tuple[Tensor, Tensor]:
     """(partition, id within the partition) of each id."""
@@ -177,11 +177,11 @@ def embedding_lookup_sparse(
         combiner = "mean"
     if combiner not in ("mean", "sqrtn", "sum"):
         raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
-    params = _partition_list(params)
+    params = partition_list(params)
     if not isinstance(sp_ids, SparseTensor):
         raise TypeError("sp_ids must be SparseTensor")
     if sp_weights is not None:
-        _check_weights(sp_ids, sp_weights)
+        check_weights(sp_ids, sp_weights)
     with name_scope(name, "embedding_lookup_sparse", [*params, sp_ids]) as name:
         segment_ids = sp_ids.indices[:, 0]
         if segment_ids.dtype != dtypes.int32:
@@ -204,7 +204,7 @@ def embedding_lookup_sparse(
         )
 
 
-def _check_weights(sp_ids: SparseTensor, sp_weights: Any) -> None:
+def check_weights(sp_ids: SparseTensor, sp_weights: Any) -> None:
     if not isinstance(sp_weights, SparseTensor):
         raise TypeError("sp_weights must be either None or SparseTensor")
     for part in ("values", "indices", "dense_shape"):

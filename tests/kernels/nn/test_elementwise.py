@@ -333,6 +333,14 @@ def test_l2_loss(dtype: str, host: bool) -> None:
     assert result == 27.5
 
 
+@pytest.mark.slow
+def test_l2_loss_of_many_numbers_is_exact() -> None:
+    values = np.random.RandomState(0).rand(4_000_000).astype(np.float32)
+    (result,) = run("L2Loss", values, host=False)
+    expected = np.square(values.astype(np.float64)).sum() / 2
+    assert abs(result / expected - 1) < 1e-6
+
+
 # --- batch normalization --------------------------------------------------------
 
 

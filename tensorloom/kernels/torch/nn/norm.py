@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import torch
 
 from tensorloom.framework.errors import invalid_argument
@@ -18,6 +20,8 @@ from tensorloom.kernels.torch.math.dtypes import REAL_FLOATS
 _native_batch_norm = torch.native_batch_norm
 _native_batch_norm_backward = torch.ops.aten.native_batch_norm_backward.default
 
+_DOT_SIZE: Final = 1 << 16
+
 
 @kernel("L2Loss", types={"T": REAL_FLOATS})
 def l2_loss(c: OpKernelConstruction) -> Compute:
@@ -27,7 +31,11 @@ def l2_loss(c: OpKernelConstruction) -> Compute:
         flat = t.reshape(-1)
         if t.dtype.itemsize < 4:
             flat = flat.float()
-        return (torch.dot(flat, flat) * 0.5).to(t.dtype)
+        # One dot of a large tensor adds millions of squares to numbers that are too
+        # large for them.
+        dots = [torch.dot(part, part) for part in torch.split(flat, _DOT_SIZE)]
+        total = torch.stack(dots).sum() if len(dots) > 1 else dots[0]
+        return (total * 0.5).to(t.dtype)
 
     return compute
 

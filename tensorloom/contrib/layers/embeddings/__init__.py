@@ -1,0 +1,1 @@
+"""Embeddings of hashed values and of partitioned tables, and crosses of features."""
