@@ -114,9 +114,10 @@ class BaseSession(SessionInterface):
         self._target = target.encode() if isinstance(target, str) else target or b""
         if config is None:
             config = SETTINGS.session_config()
-        config = MIXED_PRECISION.applied_to(config)
-        self._config = config
         self._decoded_config = self._decode(config)
+        self._config = MIXED_PRECISION.applied_to(config)
+        if self._config is not config:
+            self._decoded_config = self._decode(self._config)
         self._master: MasterInterface = master_factory.make_master(
             self._target.decode(), self._decoded_config
         )
