@@ -253,7 +253,12 @@ class FuncGraph(Graph):
             key: value for key, value in op._attrs.items() if not key.startswith("_")
         }
         attrs["shared_name"] = attrs["shared_name"] or op._name.encode()
-        with self.control_dependencies(None), self.name_scope(None):
+        # A device function may count the variables that it places.
+        with (
+            self.control_dependencies(None),
+            self.name_scope(None),
+            self.device(None),
+        ):
             copy = self._add_uncounted(op._op_def, attrs, op._name)
         copy._device = op._device
         copy._outputs[0]._shape = op._outputs[0]._shape

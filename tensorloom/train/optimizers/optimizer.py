@@ -163,7 +163,7 @@ class Optimizer(Trackable):
         else:
             variables = nest.flatten(var_list)
         variables = variables + get_collection(GraphKeys._STREAMING_MODEL_PORTS)
-        targets = [_gradient_target(v) for v in variables]
+        targets = [gradient_target(v) for v in variables]
         if not variables:
             raise ValueError("No variables to optimize.")
         grads = gradients_lib.gradients(
@@ -250,7 +250,7 @@ class Optimizer(Trackable):
         else:
             finished = self._finish(updates, "update")
             with control_dependencies([finished]), colocate_with(global_step):
-                result = _increment(global_step, scope)
+                result = increment(global_step, scope)
         return result.op if isinstance(result, Tensor) else result
 
     # --- slots -----------------------------------------------------------------------
@@ -419,7 +419,7 @@ class Optimizer(Trackable):
 
     def _apply_sparse_duplicate_indices(self, grad: Any, var: Any) -> Any:
         """Updates a reference variable by IndexedSlices; sums repeated indices."""
-        values, indices = _deduplicate(grad.values, grad.indices)
+        values, indices = deduplicated(grad.values, grad.indices)
         return self._apply_sparse(
             IndexedSlices(indices=indices, values=values, dense_shape=grad.dense_shape),
             var,
@@ -429,7 +429,7 @@ class Optimizer(Trackable):
         self, grad: Any, handle: Any, indices: Any
     ) -> Any:
         """Updates rows of a resource variable; sums repeated indices."""
-        values, unique = _deduplicate(grad, indices)
+        values, unique = deduplicated(grad, indices)
         return self._resource_apply_sparse(values, handle, unique)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
@@ -484,7 +484,7 @@ def _gradients_of_function(
     return list(zip(grads, variables, strict=True))
 
 
-def _gradient_target(variable: Any) -> Any:
+def gradient_target(variable: Any) -> Any:
     """What gradients are taken of: a reference, a handle's variable, or a tensor."""
     if isinstance(variable, Tensor) or is_resource_variable(variable):
         return variable
@@ -515,7 +515,7 @@ def _applied_by_replica(
     )
 
 
-def _increment(global_step: Any, scope: str) -> Any:
+def increment(global_step: Any, scope: str) -> Any:
     if isinstance(global_step, BaseResourceVariable):
         one = convert_to_tensor(1, dtype=global_step.dtype)
         return resource_variable_ops.assign_add_variable_op(
@@ -524,7 +524,7 @@ def _increment(global_step: Any, scope: str) -> Any:
     return state_ops.assign_add(global_step, 1, name=scope)
 
 
-def _deduplicate(values: Any, indices: Any) -> tuple[Tensor, Tensor]:
+def deduplicated(values: Any, indices: Any) -> tuple[Tensor, Tensor]:
     """Sums the slices of equal indices: (values, unique indices)."""
     unique, positions = array_ops.unique(indices)
     summed = math_ops.unsorted_segment_sum(
