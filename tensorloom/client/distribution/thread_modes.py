@@ -49,7 +49,11 @@ def current_strategy() -> Any:
     return None if mode is None else mode.strategy
 
 
-@export("distribute.has_strategy", "contrib.distribute.has_strategy")
+@export(
+    "distribute.has_strategy",
+    "contrib.distribute.has_strategy",
+    "contrib.distribute.has_distribution_strategy",
+)
 def has_strategy() -> bool:
     """Whether a strategy's scope is open."""
     mode = current_mode()

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.functions.captures import (
+    captured_consumers,
+    enclosing_functions,
+)
 from tensorloom.client.gradients.gradients import UnconnectedGradients, build_gradients
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.default_graph import get_default_graph
@@ -338,8 +342,17 @@ class GradientTape:
         return (
             self._watches_variables
             and bool(getattr(variable, "trainable", False))
-            and any(self._recorded(op) for op in source.consumers())
+            and any(self._recorded(op) for op in self._readers(source))
         )
+
+    def _readers(self, source: Tensor) -> Iterator[Operation]:
+        """What reads a tensor, in the bodies that were recorded too."""
+        yield from source.consumers()
+        graphs = [graph for graph, *_ in self._spans]
+        if self._started is not None:
+            graphs.append(self._started[0])
+        for graph in graphs:
+            yield from captured_consumers(source, enclosing_functions(graph))
 
     def _unrecorded(self, ends: Sequence[Tensor]) -> list[Tensor]:
         """What the recorded operations behind `ends` take from others."""
@@ -372,7 +385,9 @@ class _Pause:
 
 
 def _is_variable(value: Any) -> bool:
-    return hasattr(value, "trainable") and hasattr(value, "initializer")
+    # The class is asked: the initializer of several replicas' variable makes an operation.
+    kind = type(value)
+    return hasattr(kind, "trainable") and hasattr(kind, "initializer")
 
 
 def _source(x: Any) -> Any:

@@ -122,9 +122,7 @@ class _Copy:
         # Where the first ones are, these need not be.
         attrs = {name: attr for name, attr in op._attrs.items() if name != "_class"}
         with device(None), device(self._device):
-            copy = graph.add_operation(
-                op._op_def, inputs, attrs, op._name, types
-            )
+            copy = graph.add_operation(op._op_def, inputs, attrs, op._name, types)
         for mine, theirs in zip(copy._outputs, op._outputs, strict=True):
             mine._shape = theirs._shape
         return copy

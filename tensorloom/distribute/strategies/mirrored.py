@@ -50,12 +50,18 @@ from tensorloom.framework.graph.graph import device, name_scope
 from tensorloom.ops.array import identity as identity_ops
 
 
+def all_local_devices(num_gpus: int | None = None) -> Sequence[str]:
+    """The names of so many GPUs, of all if None; of the CPU if there are none."""
+    count = device_names.num_gpus() if num_gpus is None else num_gpus
+    return device_names.local_devices_from_num_gpus(count)
+
+
 def all_devices() -> Sequence[str]:
     """The devices of the cluster of TF_CONFIG; the local ones without one."""
     spec = TFConfigClusterResolver().cluster_spec()
     gpus = device_names.num_gpus()
     found = device_lists.cluster_devices(spec, gpus) if spec.as_dict() else []
-    return found or device_names.local_devices_from_num_gpus(gpus)
+    return found or all_local_devices(gpus)
 
 
 @export("distribute.MirroredStrategy")

@@ -1,0 +1,1 @@
+"""`tf.contrib.distribute`: strategies under their names and arguments of before."""
