@@ -385,7 +385,7 @@ class _Pause:
 
 
 def _is_variable(value: Any) -> bool:
-    # The class is asked: the initializer of several replicas' variable makes an operation.
+    # The class is asked: the initializer of variables with parts is a new operation.
     kind = type(value)
     return hasattr(kind, "trainable") and hasattr(kind, "initializer")
 
