@@ -1,4 +1,4 @@
-"""Calls that steer other tasks: stop one, or tell it who has joined or left."""
+"""Calls that steer other tasks: stop or start one, or tell it who joined or left."""
 
 from __future__ import annotations
 
@@ -45,14 +45,35 @@ def update_server(address: str, cluster: Any, timeout_s: float = 10.0) -> None:
     _call(address, "UpdateCluster", timeout_s, job=job)
 
 
-def _call(address: str, name: str, timeout_s: float, **fields: Any) -> None:
+def start_task(
+    address: str, cluster: ClusterSpec, job: str, index: int, timeout_s: float
+) -> str:
+    """Has a tensorloom task start another one beside itself; returns its `host:port`.
+
+    Raises:
+      errors.OpError: as `stop_server`.
+    """
+    response = _call(
+        address,
+        "StartTask",
+        timeout_s,
+        cluster=cluster.as_cluster_def(),
+        job_name=job,
+        task_index=index,
+    )
+    return str(response.value)
+
+
+def _call(address: str, name: str, timeout_s: float, **fields: Any) -> Any:
     method = control_methods()[name]
     with closing(GrpcChannel(address.removeprefix("grpc://"))) as channel:
-        channel.call(method, method.request(**fields), timeout_s)
+        return channel.call(method, method.request(**fields), timeout_s)
 
 
 def control_handlers(
-    stop: Callable[[str], None] | None, update: Callable[[ClusterSpec], None] | None
+    stop: Callable[[str], None] | None,
+    update: Callable[[ClusterSpec], None] | None,
+    start: Callable[[ClusterSpec, str, int], str] | None,
 ) -> Handlers:
     """What answers the calls; None for what is not allowed from outside."""
     methods = control_methods()
@@ -70,7 +91,19 @@ def control_handlers(
         update(ClusterSpec(request))
         return methods["UpdateCluster"].response()
 
-    return {methods["Shutdown"]: shutdown, methods["UpdateCluster"]: update_cluster}
+    def start_task(request: Any, call: Call) -> Any:
+        if start is None:
+            raise _denied("made to start others")
+        cluster = ClusterSpec(request.cluster)
+        address = start(cluster, request.job_name, request.task_index)
+        return methods["StartTask"].response(value=address)
+
+    answers = {
+        "Shutdown": shutdown,
+        "UpdateCluster": update_cluster,
+        "StartTask": start_task,
+    }
+    return {methods[name]: answer for name, answer in answers.items()}
 
 
 def _denied(what: str) -> errors.OpError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -12,12 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.cluster import local
 from tensorloom.cluster.control import control_handlers
 from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
+from tensorloom.cluster.renamed_tasks import RenamingMaster
+from tensorloom.cluster.server_def import (
+    make_server_def,
+    own_address,
+    tasks_on_this_machine,
+)
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.framework.registry.op_policy import OpPolicy
 from tensorloom.framework.runtime import session_config
-from tensorloom.master.run.master import Master
 from tensorloom.master.run.master_service import MasterService
 from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport.grpc import stream_server
@@ -56,6 +60,8 @@ class Server:
     interfaces.
     """
 
+    _beside: Worker | None = None
+
     def __init__(
         self,
         server_or_cluster_def: Any,
@@ -89,7 +95,7 @@ class Server:
           errors.NotFoundError: nobody speaks the protocol.
           errors.UnknownError: the address cannot be listened on.
         """
-        self._server_def = _make_server_def(
+        self._server_def = make_server_def(
             server_or_cluster_def, job_name, task_index, protocol, config
         )
         server_def = self._server_def
@@ -101,7 +107,7 @@ class Server:
                 "The available server factories are: [ GRPC_SERVER ]",
             )
         cluster = ClusterSpec(server_def.cluster)
-        self._host, port = _own_address(cluster, server_def)
+        self._host, port = own_address(cluster, server_def)
         for address in cluster.addresses().values():
             host_port.parse(address)
         self._listens_on = "0.0.0.0" if self._is_public else self._host
@@ -113,12 +119,13 @@ class Server:
         self._started = False
         self._stopping = threading.Lock()
         self._stopped = threading.Event()
+        self._session_tasks: list[Server] = []  # see `renamed_tasks.py`
         self._make_task(cluster, server_def)
         if start:
             self.start()
 
     def _make_task(self, cluster: ClusterSpec, server_def: Any) -> None:
-        torch_threads.share_cores(_tasks_on_this_machine(cluster, server_def))
+        torch_threads.share_cores(tasks_on_this_machine(cluster, server_def))
         config = session_config.from_proto(server_def.default_session_config)
         devices = make_devices(self._task, config.device_count, config.device_options())
         self._directory = ClusterDirectory(
@@ -128,9 +135,16 @@ class Server:
             wait_limit_s(),
             self._policy.is_open,
         )
-        self._worker = Worker(self._task, devices, self._directory)
+        self._worker = Worker(self._task, devices, self._directory, self._beside)
         self._directory.set_own_worker(self._worker)
-        self._master = Master(self._directory, local.environment(), config)
+        self._master = RenamingMaster(
+            self._directory,
+            local.environment(),
+            config,
+            own_task=self._task,
+            start_here=self._start_beside,
+            wait_s=wait_limit_s(),
+        )
         self._masters = MasterService(self._master, self._task, self._policy)
         sockets = self._listen_on_sockets()
         stream_endpoint = stream_server.new_endpoint()
@@ -144,6 +158,7 @@ class Server:
         control = control_handlers(
             (lambda reason: self.stop(_LAST_WORDS_S)) if is_open else None,
             self._directory.update if is_open else None,
+            self._start_for_session if is_open else None,
         )
         handlers = {**self._masters.handlers(), **workers.handlers(), **control}
         values = {**self._masters.value_handlers(), **workers.value_handlers()}
@@ -156,9 +171,36 @@ class Server:
             for listener, _ in sockets:
                 listener.close()
             raise
+        self._master.own_address = host_port.join(self._host, self._server.port)
         self._socket_servers = [
             SocketServer(listener, answers, security.token()) for listener, _ in sockets
         ]
+
+    def _start_beside(self, cluster: ClusterSpec, job: str, index: int) -> Server:
+        """A further task in this process, for one session: it knows itself alone.
+
+        Raises:
+          errors.PermissionDeniedError: this task does not run all ops.
+        """
+        if not self._policy.is_open:
+            message = f"{self._task} starts no tasks for the clusters of its clients"
+            raise errors.PermissionDeniedError(None, None, message)
+        address = host_port.join(self._host, 0)
+        config = self._server_def.default_session_config
+        started = _SessionTask(self._worker, address, job, index, config)
+        running = [task for task in self._session_tasks if not task.is_stopped]
+        self._session_tasks = [*running, started]
+        return started
+
+    def _start_for_session(self, cluster: ClusterSpec, job: str, index: int) -> str:
+        """Starts a task for a session of another's; returns its address."""
+        started = self._start_beside(cluster, job, index)
+        return host_port.join(self._host, started._server.port)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the task has ended."""
+        return self._stopped.is_set()
 
     def _listen_on_sockets(self) -> list[tuple[socket.socket, str]]:
         """The listeners for our own tasks, with their endpoints."""
@@ -187,7 +229,7 @@ class Server:
         return f"grpc://{host_port.join(host, self._server.port)}"
 
     @property
-    def master(self) -> Master:
+    def master(self) -> RenamingMaster:
         """The task's master, for sessions of this process."""
         return self._master
 
@@ -247,6 +289,8 @@ class Server:
     def _stop(self, grace_s: float) -> None:
         _running.pop(self._server.port, None)
         self._server.stop(grace_s)
+        for task in self._session_tasks:
+            task.stop()
         for server in self._socket_servers:
             server.stop()
         self._worker.close()
@@ -264,6 +308,16 @@ class Server:
         return Server(
             {"local": ["localhost:0"]}, protocol="grpc", config=config, start=start
         )
+
+
+class _SessionTask(Server):
+    """A task of one session, beside the task whose variables it shares if it may."""
+
+    def __init__(
+        self, beside: Worker, address: str, job: str, index: int, config: Any
+    ) -> None:
+        self._beside = beside
+        super().__init__({job: {index: address}}, job, index, config=config)
 
 
 def session_idle_s() -> float:
@@ -288,97 +342,7 @@ def _collect_garbage_periodically(
         del server
 
 
-def _tasks_on_this_machine(cluster: ClusterSpec, server_def: Any) -> int:
-    """How many tasks compute on this task's machine while it does, itself included.
-
-    Workers compute when the parameter servers have nothing to do, but these serve all.
-    """
-    own = cluster.task_address(server_def.job_name, server_def.task_index)
-    host = own.rpartition(":")[0]
-    is_ps = server_def.job_name == "ps"
-    jobs = [job for job in cluster.jobs if is_ps or job != "ps"]
-    return sum(
-        cluster.task_address(job, index).rpartition(":")[0] == host
-        for job in jobs
-        for index in cluster.task_indices(job)
-    )
-
-
 def running_at(target: str) -> Server | None:
     """The server of this process that a target means, if it is one."""
     host, port = host_port.parse(target.removeprefix("grpc://"))
     return _running.get(port) if host_port.is_loopback(host) else None
-
-
-def _make_server_def(
-    given: Any,
-    job_name: str | None,
-    task_index: int | None,
-    protocol: str | None,
-    config: Any,
-) -> Any:
-    from tensorloom.protos.tensorflow_server_pb2 import ServerDef
-
-    if type(given).__name__ == "ServerDef":
-        server_def = ServerDef.FromString(given.SerializeToString())
-        if job_name is not None:
-            server_def.job_name = job_name
-        if task_index is not None:
-            server_def.task_index = task_index
-    else:
-        cluster = ClusterSpec(given)
-        server_def = ServerDef(
-            cluster=cluster.as_cluster_def(),
-            job_name=_job_name(cluster, job_name),
-        )
-        server_def.task_index = _task_index(cluster, server_def.job_name, task_index)
-    if protocol is not None:
-        server_def.protocol = protocol
-    server_def.protocol = server_def.protocol or "grpc"
-    if config is not None:
-        server_def.default_session_config.MergeFromString(config.SerializeToString())
-    return server_def
-
-
-def _job_name(cluster: ClusterSpec, job_name: str | None) -> str:
-    if job_name is not None:
-        return job_name
-    if len(cluster.jobs) != 1:
-        raise ValueError("Must specify an explicit `job_name`.")
-    return cluster.jobs[0]
-
-
-def _task_index(cluster: ClusterSpec, job: str, task_index: int | None) -> int:
-    if task_index is not None:
-        return task_index
-    indices = cluster.task_indices(job)
-    if len(indices) != 1:
-        raise ValueError("Must specify an explicit `task_index`.")
-    return indices[0]
-
-
-def _own_address(cluster: ClusterSpec, server_def: Any) -> tuple[str, int]:
-    """The task's host and port; warns when anyone who reaches them can run code."""
-    job, index = server_def.job_name, server_def.task_index
-    if job not in cluster.jobs:
-        raise errors.InvalidArgumentError(
-            None, None, f'Job "{job}" was not defined in cluster'
-        )
-    if index not in cluster.task_indices(job):
-        raise errors.InvalidArgumentError(
-            None, None, f'Task {index} was not defined in job "{job}"'
-        )
-    address = cluster.task_address(job, index)
-    try:
-        host, port = host_port.parse(address)
-    except errors.InvalidArgumentError:
-        message = f'Could not parse port for local server from "{address}".'
-        raise errors.InvalidArgumentError(None, None, message) from None
-    is_open = security.tls() is None and not security.token()
-    if is_open and not host_port.is_loopback(host):
-        warnings.warn(
-            f"The server at {address} listens on all interfaces, without "
-            "encryption or authentication: whoever reaches the port can run code here.",
-            stacklevel=4,
-        )
-    return host, port

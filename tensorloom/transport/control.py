@@ -1,4 +1,4 @@
-"""Our own service beside TensorFlow's two: stops a task, or reports who joined."""
+"""Our own service beside TensorFlow's two: stops, starts and informs tasks."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ def control_methods() -> Mapping[str, Method]:
     """The methods of ControlService by name.
 
     Shutdown: a StringValue says why. UpdateCluster: a ClusterDef with the tasks whose
-    addresses are new; an empty address takes a task out.
+    addresses are new; an empty address takes a task out. StartTask: a ServerDef says
+    which further task to start for a session; its address comes back.
     """
     from google.protobuf import empty_pb2, wrappers_pb2
 
-    from tensorloom.protos import cluster_pb2
+    from tensorloom.protos import cluster_pb2, tensorflow_server_pb2
 
     service = "tensorloom.ControlService"
-    requests = {
-        "Shutdown": wrappers_pb2.StringValue,
-        "UpdateCluster": cluster_pb2.ClusterDef,
+    messages = {
+        "Shutdown": (wrappers_pb2.StringValue, empty_pb2.Empty),
+        "UpdateCluster": (cluster_pb2.ClusterDef, empty_pb2.Empty),
+        "StartTask": (tensorflow_server_pb2.ServerDef, wrappers_pb2.StringValue),
     }
     return {
-        name: Method(service, name, request, empty_pb2.Empty)
-        for name, request in requests.items()
+        name: Method(service, name, request, response)
+        for name, (request, response) in messages.items()
     }

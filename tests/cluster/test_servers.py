@@ -170,11 +170,11 @@ def test_a_cluster_that_the_client_makes() -> None:
             x = tf.constant(2) * 3
         with tf.Session(servers[0].target, config=config) as sess:
             assert sess.run(x) == 6
-        wrong = tf.train.ClusterSpec({"other": addresses})
-        config = tf.ConfigProto(cluster_def=wrong.as_cluster_def())
+        other = tf.train.ClusterSpec({"other": addresses})
+        config = tf.ConfigProto(cluster_def=other.as_cluster_def())
         with (
             tf.Session(servers[0].target, config=config) as sess,
-            pytest.raises(tf.errors.InvalidArgumentError, match="cluster_def"),
+            pytest.raises(tf.errors.InvalidArgumentError, match="explicitly assigned"),
         ):
             sess.run(x)
     finally:

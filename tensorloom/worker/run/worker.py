@@ -27,7 +27,11 @@ class Worker:
     """The worker of one task, in process. Implements `WorkerInterface`."""
 
     def __init__(
-        self, task: str, devices: Sequence[Device], peers: Peers | None = None
+        self,
+        task: str,
+        devices: Sequence[Device],
+        peers: Peers | None = None,
+        beside: Worker | None = None,
     ) -> None:
         """Makes a worker.
 
@@ -35,6 +39,7 @@ class Worker:
           task: its name.
           devices: of this task, CPUs first.
           peers: the other tasks, where there are any.
+          beside: the worker whose variables sessions share that are not isolated.
         """
         self._task = task
         self.steps = StepTable(task, peers)
@@ -42,7 +47,10 @@ class Worker:
         self._by_name = {device.name: device for device in devices}
         for device in devices:
             device.task_devices = frozenset(self._by_name)
-        self._shared = ResourceManager()
+        self._owns_shared = beside is None
+        self._shared: ResourceManager = (
+            ResourceManager() if beside is None else beside._shared
+        )
         self._sessions: dict[str, WorkerSession] = {}
         self._lock = threading.Lock()
 
@@ -153,7 +161,8 @@ class Worker:
         for session in sessions:
             self.delete_session(session)
         self.steps.close(errors.CancelledError(None, None, "The task has stopped"))
-        self._shared.cleanup()
+        if self._owns_shared:
+            self._shared.cleanup()
 
     def abort_step(self, step_id: int, error: errors.OpError) -> None:
         """Cancels this task's part of a step, also if it has not begun yet."""
