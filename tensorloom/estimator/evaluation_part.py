@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
+from tensorloom.client.distribution.thread_modes import current_strategy
 from tensorloom.estimator.checkpoints import latest_of
 from tensorloom.estimator.estimator_base import (
     EstimatorBase,
@@ -12,6 +14,7 @@ from tensorloom.estimator.estimator_base import (
     check_steps,
 )
 from tensorloom.estimator.mode_keys import ModeKeys
+from tensorloom.estimator.replicated import LOSS, check_metric_names, evaluation_parts
 from tensorloom.estimator.result_summaries import write_checkpoint_path, write_results
 from tensorloom.framework.graph.graph import Graph, GraphKeys, get_default_graph
 from tensorloom.framework.runtime import random_seed
@@ -25,8 +28,6 @@ from tensorloom.train.sessions.evaluation import (
     _StopAfterNEvalsHook,
 )
 from tensorloom.train.sessions.scaffold import Scaffold
-
-_LOSS = "loss"
 
 
 class EvaluationPart(EstimatorBase):
@@ -78,16 +79,12 @@ class EvaluationPart(EstimatorBase):
         checkpoint_path: Any = None,
         name: str | None = None,
     ) -> Any:
-        if self._eval_distribution:
-            raise ValueError(
-                "RunConfig.eval_distribute is set, but distribution strategies are not "
-                f"available. Found: {self._eval_distribution}."
-            )
+        strategy = strategy or self._eval_distribution
         all_hooks = check_hooks(hooks)
         all_hooks.extend(self._convert_eval_steps_to_hooks(steps))
         if not checkpoint_path:
             checkpoint_path = latest_of(self._model_dir, "evaluate")
-        with Graph().as_default():
+        with Graph().as_default(), strategy.scope() if strategy else nullcontext():
             scaffold, update_op, eval_dict, all_hooks = self._evaluate_build_graph(
                 input_fn, all_hooks, checkpoint_path
             )
@@ -113,21 +110,32 @@ class EvaluationPart(EstimatorBase):
         """Makes the graph: scaffold, updates, values by name, and all hooks."""
         random_seed.set_random_seed(self._config.tf_random_seed)
         self._create_and_assert_global_step(get_default_graph())
-        features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
-            input_fn, ModeKeys.EVAL
-        )
-        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-        update_op, eval_dict = _updates_and_values(spec.eval_metric_ops, spec.loss)
+        scaffold, own_hooks, input_hooks, metrics = self._evaluation_parts(input_fn)
+        update_op, eval_dict = _updates_and_values(metrics)
         self._maybe_warm_start(checkpoint_path)
         eval_dict[GraphKeys.GLOBAL_STEP] = training_util.get_global_step()
-        all_hooks = [*input_hooks, *(hooks or ()), *spec.evaluation_hooks]
-        scaffold = spec.scaffold
+        all_hooks = [*input_hooks, *(hooks or ()), *own_hooks]
         if scaffold.local_init_op:
             # The count of runs is a local variable, too: it must be there by now.
             _get_or_create_eval_step()
             init_op = group(scaffold.local_init_op, Scaffold.default_local_init_op())
             scaffold = Scaffold(local_init_op=init_op, copy_from_scaffold=scaffold)
         return scaffold, update_op, eval_dict, all_hooks
+
+    def _evaluation_parts(
+        self, input_fn: Callable[..., Any]
+    ) -> tuple[Any, Any, list[Any], dict[str, Any]]:
+        """The scaffold, hooks of the model and of the input, and metrics by name."""
+        strategy = current_strategy()
+        if strategy is not None:
+            return evaluation_parts(self, strategy, input_fn)
+        features, labels, input_hooks = self._get_features_and_labels_from_input_fn(
+            input_fn, ModeKeys.EVAL
+        )
+        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
+        check_metric_names(spec.eval_metric_ops)
+        metrics = {**spec.eval_metric_ops, LOSS: mean(spec.loss)}
+        return spec.scaffold, spec.evaluation_hooks, input_hooks, metrics
 
     def _evaluate_run(
         self,
@@ -155,21 +163,9 @@ class EvaluationPart(EstimatorBase):
         return results
 
 
-def _updates_and_values(
-    metrics: dict[str, Any], loss: Any
-) -> tuple[Any, dict[str, Any]]:
-    """All updates as one operation, and the values by name; the loss is a metric, too.
-
-    Raises:
-      ValueError: a metric has a name that the Estimator needs itself.
-    """
-    for name in (_LOSS, GraphKeys.GLOBAL_STEP):
-        if name in metrics:
-            raise ValueError(
-                f'Metric with name "{name}" is not allowed, because Estimator already '
-                "defines a default metric with the same name."
-            )
+def _updates_and_values(metrics: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """All updates as one operation, and the values by name."""
     # In the order of names: every task's graph is the same.
-    pairs = sorted([*metrics.items(), (_LOSS, mean(loss))])
+    pairs = sorted(metrics.items(), key=lambda item: item[0])
     update = group(*(update for _, (_, update) in pairs))
     return update, {name: value for name, (value, _) in pairs}

@@ -123,6 +123,9 @@ class RunConfig:
         tf_config = json.loads(os.environ.get("TF_CONFIG") or "{}")
         if tf_config:
             program_log.info("TF_CONFIG environment variable: %s", tf_config)
+        train_distribute, eval_distribute = run_config_checks.strategies_of(
+            experimental_distribute, train_distribute, eval_distribute
+        )
         self._set(
             model_dir=_model_dir(tf_config, model_dir),
             tf_random_seed=tf_random_seed,

@@ -72,3 +72,32 @@ def check_service(service: Any) -> Any:
             f"{type(service)}"
         )
     return service
+
+
+def strategies_of(
+    experimental_distribute: Any, train_distribute: Any, eval_distribute: Any
+) -> tuple[Any, Any]:
+    """The strategies of training and of evaluation, wherever they are said.
+
+    Raises:
+      ValueError: one is said in two places, or a cluster that is elsewhere.
+    """
+    if not experimental_distribute:
+        return train_distribute, eval_distribute
+    if getattr(experimental_distribute, "remote_cluster", None):
+        raise ValueError(
+            "`experimental_distribute.remote_cluster`: a client apart from the cluster "
+            "does not train an Estimator here. Start each task with TF_CONFIG."
+        )
+    chosen = []
+    for name, given in (
+        ("train_distribute", train_distribute),
+        ("eval_distribute", eval_distribute),
+    ):
+        other = getattr(experimental_distribute, name, None)
+        if other and given:
+            raise ValueError(
+                f"Either `{name}` or`experimental_distribute.{name}` can be set."
+            )
+        chosen.append(other or given)
+    return chosen[0], chosen[1]

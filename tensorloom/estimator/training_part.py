@@ -14,6 +14,7 @@ from tensorloom.estimator.estimator_base import (
     check_steps,
 )
 from tensorloom.estimator.mode_keys import ModeKeys
+from tensorloom.estimator.replicated import training_spec
 from tensorloom.estimator.task_types import TaskType
 from tensorloom.framework.graph.graph import (
     Graph,
@@ -105,12 +106,7 @@ class TrainingPart(EstimatorBase):
     ) -> Any:
         """Trains in a new graph; returns the last loss."""
         if self._train_distribution:
-            raise ValueError(
-                "RunConfig.train_distribute is set, but distribution strategies are "
-                "not "
-                "available: replicate over the tasks of TF_CONFIG instead. Found: "
-                f"{self._train_distribution}."
-            )
+            return self._train_replicas(input_fn, hooks, saving_listeners)
         with Graph().as_default() as graph, graph.device(self._device_fn):
             random_seed.set_random_seed(self._config.tf_random_seed)
             if self._create_and_assert_global_step(graph) is not None:
@@ -125,6 +121,23 @@ class TrainingPart(EstimatorBase):
                 hooks,
                 training_util.get_global_step(graph),
                 saving_listeners,
+            )
+
+    def _train_replicas(
+        self,
+        input_fn: Callable[..., Any],
+        hooks: list[Any],
+        saving_listeners: list[Any],
+    ) -> Any:
+        """Trains the replicas of a strategy in a new graph; returns the last loss."""
+        strategy = self._train_distribution
+        strategy.configure(self._session_config)
+        scaled = strategy._scale_loss_for_estimator_enabled()
+        with Graph().as_default(), strategy.scope(), scaled:
+            random_seed.set_random_seed(self._config.tf_random_seed)
+            spec, input_hooks, step = training_spec(self, strategy, input_fn)
+            return self._train_with_estimator_spec(
+                spec, input_hooks, hooks, step, saving_listeners
             )
 
     def _train_with_estimator_spec(

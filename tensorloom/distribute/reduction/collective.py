@@ -45,8 +45,11 @@ class CollectiveCommunication(enum.Enum):
 class _OpKeys(threading.local):
     """The next key of a thread: replicas that are built side by side get the same."""
 
-    def __init__(self) -> None:
-        self.next_keys: dict[int, int] = {}
+    next_key: int | None = None
+
+
+_op_keys = _OpKeys()
+_lock = threading.Lock()
 
 
 class CollectiveKeys:
@@ -68,15 +71,13 @@ class CollectiveKeys:
         self._group_key = group_key_start
         self._group_keys: dict[str, int] = {}
         self._op_instance_key_start = op_instance_key_start
-        self._op_keys = _OpKeys()
         self._variable_instance_key = variable_instance_key_start
-        self._lock = threading.Lock()
 
     def get_group_key(self, devices: Sequence[str]) -> int:
         """The key of a group of devices, by their types and numbers."""
         specs = [DeviceSpec.from_string(name) for name in devices]
         group = ",".join(sorted(f"{s.device_type}:{s.device_index}" for s in specs))
-        with self._lock:
+        with _lock:
             if group not in self._group_keys:
                 self._group_keys[group] = self._group_key
                 self._group_key += 1
@@ -84,9 +85,10 @@ class CollectiveKeys:
 
     def get_op_instance_key(self) -> int:
         """A new key of an operation."""
-        keys = self._op_keys.next_keys
-        key = keys.get(0, self._op_instance_key_start)
-        keys[0] = key + 1
+        key = self._op_instance_key_start
+        if _op_keys.next_key is not None:
+            key = _op_keys.next_key
+        _op_keys.next_key = key + 1
         return key
 
     def get_variable_instance_key(self) -> int:

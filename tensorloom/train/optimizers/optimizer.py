@@ -495,7 +495,10 @@ def gradient_target(variable: Any) -> Any:
 
 def _scaled_for_replicas(loss: Any) -> Any:
     """The loss of one of several replicas, whose mean is to be lowered."""
+    if thread_modes.current_mode() is None:
+        return loss
     scale = thread_modes.loss_scale()
+    get_default_graph()._is_loss_scaled_by_optimizer = scale is not None
     return loss if scale is None else loss * scale
 
 
