@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Kept here, so that the list of torch's rows costs no import of torch.
 OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
 TORCH_ROWS = re.compile("MLP|CNN|residual|LSTM.*unrolled")
-# Neither tf.layers nor tf.estimator.
-NOT_IN_221 = re.compile(r"tf\.layers|Estimator|train_and_evaluate")
+# Neither tf.layers nor tf.estimator nor tf.contrib.
+NOT_IN_221 = re.compile(r"tf\.layers|^slim |Estimator|train_and_evaluate")
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:

@@ -6,6 +6,7 @@ Python 3.7, since TensorFlow 1.15 runs them too.
 from benchmarks.workloads import (
     checkpoints,
     columns,
+    contrib_models,
     datasets,
     distributed,
     estimators,
@@ -25,6 +26,7 @@ WORKLOADS = {
         steps,
         sessions,
         models,
+        contrib_models,
         sequences,
         inputs,
         datasets,

@@ -13,9 +13,10 @@ from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array.concat import concat
 from tensorloom.ops.array.reshape import reshape
 from tensorloom.ops.array.shape import shape
+from tensorloom.ops.debugging.check_type import assert_same_float_dtype
 from tensorloom.ops.indexing.gather import gather
 from tensorloom.ops.indexing.selection import unique
-from tensorloom.ops.nn.embedding import embedding_lookup
+from tensorloom.ops.nn.embedding import embedding_lookup, partition_list
 from tensorloom.ops.nn.safe_embedding import (
     safe_embedding_lookup_sparse as safe_lookup,
 )
@@ -57,9 +58,21 @@ def safe_embedding_lookup_sparse(
     partition_strategy: str = "div",
     max_norm: float | None = None,
 ) -> Any:
-    """`tf.nn.safe_embedding_lookup_sparse` with "mean" where no combiner is given."""
+    """`tf.nn.safe_embedding_lookup_sparse` with "mean" where no combiner is given.
+
+    Raises:
+      ValueError: no table, or parts or weights that are not of one floating dtype.
+    """
+    if embedding_weights is None or embedding_weights == []:
+        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    dtype = None if sparse_weights is None else sparse_weights.dtype
+    parts = [
+        convert_to_tensor(part, dtype=dtype)
+        for part in partition_list(embedding_weights)
+    ]
+    assert_same_float_dtype([*parts, sparse_weights])
     return safe_lookup(
-        embedding_weights,
+        parts,
         sparse_ids,
         sparse_weights=sparse_weights,
         combiner=combiner or "mean",
