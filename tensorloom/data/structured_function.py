@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.data import nest, specs
+from tensorloom.framework.functions.python_conversion import tf_convert
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.runtime.scopes import uid
@@ -48,7 +49,8 @@ class StructuredFunction:
                 )
             ]
             value = specs.from_tensors(structure, arguments)
-            result = function(*value) if type(value) is tuple else function(value)
+            converted = tf_convert(function)
+            result = converted(*value) if type(value) is tuple else converted(value)
             # Lists of tensors come from ops with several outputs: they are no stack.
             result = tuple(result) if isinstance(result, list) else result
             graph.outputs = self._outputs(graph, result, transformation)

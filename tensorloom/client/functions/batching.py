@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorloom.client.functions.function import Defun
 from tensorloom.framework.export import export
+from tensorloom.framework.functions.python_conversion import traced_function
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.ops.array import array_ops
@@ -34,7 +35,7 @@ def batch_function(
       allowed_batch_sizes: sizes to which batches are filled up; the last is
         `max_batch_size`.
       max_enqueued_batches: more than these that wait are refused.
-      autograph: without effect.
+      autograph: whether `if` and loops over tensors become those of the graph.
     """
 
     def decorator(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,7 +53,7 @@ def batch_function(
                 copies = [array_ops.identity(value) for value in inputs]
                 for copy, shape in zip(copies, shapes, strict=True):
                     copy.set_shape(shape)
-                return fn(*copies)
+                return traced_function(fn, autograph)(*copies)
 
             shaped.__name__ = getattr(fn, "__name__", "computation")
             computation: Any = Defun(*[arg.dtype for arg in args])(shaped)

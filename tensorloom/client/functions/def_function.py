@@ -1,9 +1,8 @@
 """`tf.function`: a Python function that becomes functions of the graph it is called in.
 
 A call in a graph traces the Python function once for each combination of argument
-dtypes, shapes and Python values, and adds a PartitionedCall node. The Python code runs
-as it is: there is no AutoGraph conversion, so `if` and `while` on tensors are errors
-that say what to use.
+dtypes, shapes and Python values, and adds a PartitionedCall node. AutoGraph converts
+the Python code, so that `if`, `while` and `for` work on tensors.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from tensorloom.client.functions.signature_specs import (
     tensor_specs,
     tensors_of,
 )
-from tensorloom.framework.errors import OperatorNotAllowedInGraphError
 from tensorloom.framework.export import export
+from tensorloom.framework.functions.python_conversion import traced_function
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph_keys import GraphKeys
 from tensorloom.framework.graph.tensor import Tensor
@@ -54,10 +53,11 @@ def function(
     Args:
       func: the Python function; without it a decorator is returned.
       input_signature: a TensorSpec for each argument; all calls share one trace then.
-      autograph: accepted. Python code is not converted: `if`, `while` and `for` over
-        tensors have to be `tf.cond`, `tf.while_loop` and `tf.map_fn`.
-      experimental_autograph_options, experimental_relax_shapes, experimental_compile:
-        accepted for compatibility.
+      autograph: whether `if`, `while` and `for` over tensors become loops and
+        conditionals of the graph.
+      experimental_autograph_options: a `tf.autograph.experimental.Feature`, or a tuple
+        of them, that the conversion is to have, too.
+      experimental_relax_shapes, experimental_compile: accepted for compatibility.
 
     Returns:
       A callable that takes tensors, NumPy arrays and Python values, in structures too.
@@ -65,12 +65,15 @@ def function(
     Raises:
       TypeError: `input_signature` is not a sequence, or not of specs.
     """
-    del experimental_autograph_options, experimental_relax_shapes, experimental_compile
+    del experimental_relax_shapes, experimental_compile
     if input_signature is not None:
         _check_signature(input_signature)
-    if func is not None:
-        return Function(func, input_signature, autograph)
-    return lambda inner: Function(inner, input_signature, autograph)
+
+    def decorated(inner: Callable[..., Any]) -> Function:
+        traced = traced_function(inner, autograph, experimental_autograph_options)
+        return Function(inner, input_signature, traced)
+
+    return decorated if func is None else decorated(func)
 
 
 def _check_signature(input_signature: Any) -> None:
@@ -87,20 +90,26 @@ def _check_signature(input_signature: Any) -> None:
 
 
 class Function(SavedFunctionBase):
-    """What `tf.function` makes."""
+    """What `tf.function` makes.
+
+    Args:
+      python_function: what is decorated.
+      input_signature: a spec for each argument, or None.
+      traced: what is called to trace it.
+    """
 
     def __init__(
         self,
         python_function: Callable[..., Any],
         input_signature: Sequence[Any] | None,
-        autograph: bool,
+        traced: Callable[..., Any],
     ) -> None:
         self._python_function = python_function
+        self._traced = traced
         self._name = getattr(python_function, "__name__", "function")
         self._input_signature = (
             None if input_signature is None else tuple(input_signature)
         )
-        self._autograph = autograph
         self._signature = inspect.signature(python_function)
         # A trace belongs to the graph around it: it captures that graph's tensors.
         self._traces: weakref.WeakKeyDictionary[Any, dict[Any, ConcreteFunction]] = (
@@ -135,12 +144,16 @@ class Function(SavedFunctionBase):
         if bound is None:
             # The method must not keep its instance alive through the cache.
             reference, plain = weakref.ref(instance), self._python_function
+            traced_plain = self._traced
 
             @functools.wraps(plain)
             def method(*args: Any, **kwargs: Any) -> Any:
                 return plain(reference(), *args, **kwargs)
 
-            bound = Function(method, self._input_signature, self._autograph)
+            def traced(*args: Any, **kwargs: Any) -> Any:
+                return traced_plain(reference(), *args, **kwargs)
+
+            bound = Function(method, self._input_signature, traced)
             bound._signature = inspect.signature(plain.__get__(instance, owner))
             self._bound[instance] = bound
         return bound
@@ -284,12 +297,7 @@ class Function(SavedFunctionBase):
             return list(packed[0]), dict(packed[1])
 
         before = _variable_count()
-        try:
-            concrete = trace(
-                self._name, make_arguments, self._python_function, tensor_names
-            )
-        except OperatorNotAllowedInGraphError as error:
-            raise self._without_conversion(error) from error
+        concrete = trace(self._name, make_arguments, self._traced, tensor_names)
         if _variable_count() > before and self._has_been_called:
             raise ValueError(
                 "tf.function-decorated function tried to create variables on non-first "
@@ -320,16 +328,6 @@ class Function(SavedFunctionBase):
             (leaf, leaf.name or name if is_tensor_spec(leaf) else name)
             for leaf, name in zip(leaves, names, strict=True)
         ]
-
-    def _without_conversion(
-        self, error: OperatorNotAllowedInGraphError
-    ) -> OperatorNotAllowedInGraphError:
-        if not self._autograph:
-            return error
-        return OperatorNotAllowedInGraphError(
-            f"{error} (tf.function runs the Python code of '{self._name}' as it is; "
-            "AutoGraph conversion of Python control flow is not available.)"
-        )
 
 
 class _Python:

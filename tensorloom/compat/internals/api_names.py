@@ -115,6 +115,6 @@ def get_canonical_name_for_symbol(
 
 def kwarg_only(f: Any) -> Any:
     """A function that takes arguments by keyword only."""
-    from tensorloom.compat.internals.decorators import keyword_args_only
+    from tensorloom.framework.decorators import keyword_args_only
 
     return keyword_args_only(f)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tensorloom.client.program import program_log
-from tensorloom.compat.internals.decorators import make_decorator
+from tensorloom.framework.decorators import make_decorator
 from tensorloom.compat.internals.docstrings import (
     add_notice_to_docstring,
     validate_callable,

@@ -7,7 +7,7 @@ import inspect
 from collections import namedtuple
 from typing import Any
 
-from tensorloom.compat.internals.decorators import TFDecorator, signature_of, unwrap
+from tensorloom.framework.decorators import TFDecorator, signature_of, unwrap
 
 ArgSpec = namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
 FullArgSpec = inspect.FullArgSpec

@@ -10,6 +10,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph import late_operators
 from tensorloom.framework.graph.tensor_private_names import TensorPrivateNames
 from tensorloom.framework.runtime import default_stack
+from tensorloom.framework.runtime.conversion_status import Status, control_status_ctx
 from tensorloom.framework.runtime.reference import Reference
 from tensorloom.framework.types import array_conversion
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.operation import Operation
     from tensorloom.framework.registry.shape_inference import HandleData
     from tensorloom.framework.types.dtypes import DType
+
+
+# What was said of AutoGraph -> where a Python operator is not allowed, and what to do.
+_DECORATE = "Try decorating it directly with @tf.function"
+_WHY_NOT_ALLOWED = {
+    Status.UNSPECIFIED: (
+        " in Graph execution",
+        "Decorate this function with @tf.function",
+    ),
+    Status.ENABLED: ("", f"AutoGraph did not convert this function. {_DECORATE}"),
+    Status.DISABLED: ("", f"AutoGraph is disabled in this function. {_DECORATE}"),
+}
 
 
 @export("Tensor")
@@ -170,10 +183,12 @@ class Tensor(TensorPrivateNames):
         self._not_allowed("iterating over `tf.Tensor`")
 
     def _not_allowed(self, task: str) -> NoReturn:
+        status = control_status_ctx().status
+        where, reason = _WHY_NOT_ALLOWED[status]
         raise OperatorNotAllowedInGraphError(
-            f"{task} is not allowed in Graph execution: the value of "
-            f"'{self.name}' is known only when a session runs it. Use tf.cond, "
-            "tf.while_loop or tf.map_fn on the tensor."
+            f"{task} is not allowed{where}: the value of '{self.name}' is known only "
+            f"when a session runs it. {reason}, or use tf.cond, tf.while_loop or "
+            "tf.map_fn on the tensor."
         )
 
     @staticmethod

@@ -11,6 +11,7 @@ import numpy as np
 
 from tensorloom.client.variables.module import Module
 from tensorloom.framework.export import export
+from tensorloom.framework.functions.python_conversion import tf_convert
 from tensorloom.framework.graph.graph import Graph, Tensor, name_scope
 from tensorloom.framework.types import dtypes, nest
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
@@ -303,7 +304,10 @@ class Layer(InnerLayers, Connections, LossesAndUpdates, LayerWeights, Module):
             if not self.built:
                 self._maybe_build(inputs)
             cast = self._cast_inputs(inputs) if self._autocast else inputs
-            outputs = self.call(cast, *args, **kwargs)
+            # Layers of the program may have `if` and loops over tensors.
+            is_ours = type(self).__module__.startswith("tensorloom.")
+            call = self.call if is_ours else tf_convert(self.call)
+            outputs = call(cast, *args, **kwargs)
             if outputs is None:
                 raise ValueError(
                     "A layer's `call` method should return a Tensor or a list of "

@@ -88,8 +88,8 @@ def _resource_functions(resource: CapturableResource) -> dict[str, Any]:
 
     creator.__name__, initializer.__name__ = "_creator", "_initializer"
     return {
-        "_create_resource": Function(creator, [], False),
-        "_initialize": Function(initializer, [], False),
+        "_create_resource": Function(creator, [], creator),
+        "_initialize": Function(initializer, [], initializer),
     }
 
 

@@ -1,0 +1,1 @@
+"""From a function to its converted form, and the calls of both."""

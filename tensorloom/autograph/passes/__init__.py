@@ -1,0 +1,1 @@
+"""Rewrites of a function's tree, in the order of `convert_function`."""
