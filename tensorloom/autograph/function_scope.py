@@ -58,7 +58,7 @@ class FunctionScope:
         self._open.__exit__(kind, error, trace)
 
     def mark_return_value(self, value: Any) -> Any:
-        """The value that the function returns: after its effects, if they are ordered."""
+        """What the function returns: after its effects, if they are ordered."""
         effects = self._effects
         if effects is None or value is None:
             return value

@@ -64,7 +64,6 @@ _REPLACEMENTS: Final = {
     "enable_v2_behavior": "a graph and tf.Session",
     "config.experimental_connect_to_host": "tf.Session with a server's target",
     "config.experimental_connect_to_cluster": "tf.Session with a server's target",
-    "autograph": "tf.cond and tf.while_loop",
     "keras.layers.Dense": "tf.layers.dense",
     "keras.layers.Conv2D": "tf.nn.conv2d",
     "keras.optimizers.Adam": "tf.train.AdamOptimizer",
@@ -120,19 +119,6 @@ def _test_of_names(test: ast.AST) -> str:
         if isinstance(node, ast.Attribute) and node.attr in _VERSIONS:
             return "the program asks for the version"
     return ""
-
-
-def _may_branch_on_tensors(node: ast.AST) -> bool:
-    """Whether a statement asks a value; `x is None` and loops over `range` do not."""
-    if isinstance(node, ast.For):
-        return not isinstance(node.iter, ast.Call)
-    if not isinstance(node, ast.If | ast.While):
-        return False
-    test = node.test
-    asks_identity = isinstance(test, ast.Compare) and all(
-        isinstance(op, ast.Is | ast.IsNot) for op in test.ops
-    )
-    return not (asks_identity or isinstance(test, ast.Constant))
 
 
 def _arguments(arguments: ast.arguments) -> Iterator[ast.arg]:
@@ -242,7 +228,6 @@ class _Auditor(ast.NodeVisitor):
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """A function; its arguments are no modules, whatever they are called."""
         self._visit_all((*node.decorator_list, *_defaults(node.args)))
-        self.findings += self._unconverted(node)
         with self._hidden(argument.arg for argument in _arguments(node.args)):
             self._visit_all(node.body)
 
@@ -283,32 +268,6 @@ class _Auditor(ast.NodeVisitor):
         self._aliases = {k: v for k, v in outer.items() if k not in own}
         yield
         self._aliases = outer
-
-    def _unconverted(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef
-    ) -> Iterator[Finding]:
-        """Statements that TensorFlow's AutoGraph would convert if need be."""
-        if not any(map(self._makes_function, node.decorator_list)):
-            return
-        for inner in ast.walk(node):
-            if _may_branch_on_tensors(inner):
-                yield Finding(
-                    WARNING,
-                    "tf.function",
-                    self._where(inner),
-                    "tf.function runs Python's if, while and for as they are: on "
-                    "tensors they raise",
-                    "nearest: tf.cond, tf.while_loop",
-                )
-
-    def _makes_function(self, decorator: ast.AST) -> bool:
-        if not isinstance(decorator, ast.Call):
-            return dotted(decorator, self._aliases) == "function"
-        off = any(
-            k.arg == "autograph" and getattr(k.value, "value", None) is False
-            for k in decorator.keywords
-        )
-        return dotted(decorator.func, self._aliases) == "function" and not off
 
     def _where(self, node: ast.AST) -> str:
         return f"{self._filename}:{getattr(node, 'lineno', 1)}"

@@ -13,7 +13,6 @@ import pytest
 from tensorloom.client.program import program_log
 from tensorloom.compat.internals import (
     api_names,
-    decorators,
     deprecation,
     docstrings,
     signatures,
@@ -24,6 +23,7 @@ from tensorloom.compat.internals.object_identity import (
     ObjectIdentitySet,
     ObjectIdentityWeakKeyDictionary,
 )
+from tensorloom.framework import decorators
 
 
 @pytest.fixture

@@ -105,25 +105,6 @@ def test_other_branches_are_errors(source: str) -> None:
     assert found.severity == "error"
 
 
-@pytest.mark.parametrize(
-    ("decorator", "body", "count"),
-    [
-        ("@tf.function", "if x > 0: return x", 1),
-        ("@tf.function(input_signature=[])", "while x > 0:\n    x = x - 1", 1),
-        ("@tf.function", "for y in x: pass", 1),
-        ("@tf.function(autograph=False)", "if x > 0: return x", 0),
-        ("@tf.function", "if x is None: return 3", 0),
-        ("@tf.function", "for i in range(3): x = x + i", 0),
-        ("@other", "if x > 0: return x", 0),
-    ],
-)
-def test_what_autograph_would_convert(decorator: str, body: str, count: int) -> None:
-    source = f"import tensorflow as tf\n{decorator}\ndef f(x):\n  {body}\n  return x"
-    found = audit_program(source.encode(), "p.py")
-    assert [f.severity for f in found] == ["warning"] * count
-    assert all("tf.cond" in f.remedy and f.where == "p.py:4" for f in found)
-
-
 def test_a_finding_says_where_and_what_instead() -> None:
     source = """
         import tensorflow as tf

@@ -36,7 +36,7 @@ class Flow:
 
 
 def flow_of(function: ast.FunctionDef) -> dict[ast.stmt, Flow]:
-    """What is known of each `if`, `while` and `for` of a function, not of nested ones."""
+    """Of each `if`, `while` and `for` of a function, not of functions in it."""
     liveness = _Liveness(function)
     liveness.block(function.body, _NONE, _NONE)
     defined = _Defined()

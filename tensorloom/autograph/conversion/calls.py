@@ -20,6 +20,7 @@ from tensorloom.autograph.conversion.allowed import described, is_allowed
 from tensorloom.autograph.conversion.compiled import convert_entity
 from tensorloom.autograph.conversion.frame_functions import call_in_original_frame
 from tensorloom.autograph.conversion.marks import is_marked
+from tensorloom.autograph.conversion.runtime_names import RUNTIME_MODULE
 from tensorloom.autograph.errors import attach_metadata
 from tensorloom.autograph.operators.python_builtins import overload_of
 
@@ -87,6 +88,9 @@ def converted_call(
         raise
 
 
+vars(RUNTIME_MODULE)["converted_call"] = converted_call
+
+
 def _is_to_be_converted(f: Any, options: ConversionOptions) -> bool:
     if is_marked(f) or inspect.isclass(f):
         return False
@@ -122,7 +126,7 @@ def _is_loaded_type(f: Any, module: str, names: tuple[str, ...]) -> bool:
 def _target(
     f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any] | None]:
-    """The function to convert, and its arguments: with those of partials and methods."""
+    """The function to convert, and its arguments with those of partials and `self`."""
     while isinstance(f, functools.partial):
         args = (*f.args, *args)
         kwargs = {**f.keywords, **(kwargs or {})}

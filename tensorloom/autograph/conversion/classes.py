@@ -31,7 +31,8 @@ def convert_class(entity: type, options: ConversionOptions) -> type:
         if base is not object and not is_allowed(base):
             raise NotImplementedError(
                 "Conversion of classes that do not directly extend classes from "
-                f"whitelisted modules is temporarily suspended: {entity} extends {base}."
+                "whitelisted modules is temporarily suspended: "
+                f"{entity} extends {base}."
             )
     methods = {
         name: method

@@ -19,7 +19,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tensorloom.autograph import logs
-from tensorloom.autograph.conversion.runtime_names import runtime_module
+from tensorloom.autograph.conversion.runtime_names import RUNTIME_MODULE
 from tensorloom.autograph.errors import CONVERTED_CODE
 from tensorloom.autograph.passes.context import Conversion
 from tensorloom.autograph.passes.convert_function import convert_definition
@@ -93,7 +93,7 @@ class Compiled:
         factory = FunctionType(
             self.factory, plain.__globals__, "create", closure=closure
         )
-        made: Any = factory(runtime_module())
+        made: Any = factory(RUNTIME_MODULE)
         made.__defaults__ = plain.__defaults__
         made.__kwdefaults__ = plain.__kwdefaults__
         made.__annotations__ = plain.__annotations__
@@ -136,7 +136,7 @@ def convert_entity(entity: Any, options: ConversionOptions) -> Callable[..., Any
 def _compile(entity: Any, options: ConversionOptions) -> Compiled:
     code: CodeType = entity.__code__
     namespace = _namespace(entity)
-    if namespace.get(RUNTIME, runtime_module()) is not runtime_module():
+    if namespace.get(RUNTIME, RUNTIME_MODULE) is not RUNTIME_MODULE:
         raise ValueError(f"entity {entity} uses the reserved symbol {RUNTIME!r}")
     tree = find_definition(entity)
     names = FreshNames(tree, namespace)

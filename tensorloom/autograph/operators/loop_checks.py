@@ -45,8 +45,9 @@ def check_defined_in_branch(results: Any, branch: str) -> None:
     missing = tuple(v.symbol_name for v in values if is_undefined(v))
     if missing:
         raise ValueError(
-            f"The following symbols must also be initialized in the {branch} branch: "
-            f"{missing}. Alternatively, you may initialize them before the if statement."
+            "The following symbols must also be initialized in the "
+            f"{branch} branch: {missing}. Alternatively, you may initialize them "
+            "before the if statement."
         )
     if any(map(is_undefined_return, values)):
         raise ValueError(

@@ -140,11 +140,11 @@ class _OperationWatch:
         made = self._graph.get_operations()[self._before :]
         if made:
             logs.warn(
-                "TensorFlow ops are being created in a Python loop with large number of "
-                "iterations. This can lead to slow startup. Did you mean to use a "
+                "TensorFlow ops are being created in a Python loop with large number "
+                "of iterations. This can lead to slow startup. Did you mean to use a "
                 "TensorFlow loop? For example, `while True:` is a Python loop, and "
-                "`while tf.constant(True):` is a TensorFlow loop. The following ops were "
-                "created after iteration %s: %s",
+                "`while tf.constant(True):` is a TensorFlow loop. The following ops "
+                "were created after iteration %s: %s",
                 iterations,
                 made,
             )

@@ -245,7 +245,7 @@ class _ControlFlow(OwnCode):
             [*undefined, *states, *tests, body_function, assign_all(variables, value)],
         )
 
-    # --- what functions cannot return --------------------------------------------------
+    # --- what functions cannot return ---------------------------------------------
 
     def _composites(
         self, inside: Activity, modified: set[str], defined: frozenset[str]

@@ -173,13 +173,28 @@ def test_variables_may_be_made_by_the_first_trace_alone() -> None:
         always(tf.constant(2.0))
 
 
-def test_python_control_flow_is_not_converted() -> None:
-    @tf.function
+def test_python_control_flow_is_converted() -> None:
     def positive(x: Any) -> Any:
         return x if x > 0 else -x
 
-    with pytest.raises(TypeError, match="AutoGraph conversion"):
-        positive(tf.constant(1.0))
+    with tf.Session() as sess:
+        assert sess.run(tf.function(positive)(tf.constant(-1.0))) == 1.0
+    with pytest.raises(TypeError, match="AutoGraph is disabled in this function"):
+        tf.function(positive, autograph=False)(tf.constant(1.0))
+
+
+def test_methods_are_converted_too() -> None:
+    class Model:
+        limit = 2.0
+
+        @tf.function
+        def clipped(self, x: Any) -> Any:
+            if x > self.limit:
+                x = self.limit
+            return x
+
+    with tf.Session() as sess:
+        assert sess.run(Model().clipped(tf.constant(5.0))) == 2.0
 
 
 def test_without_results_the_call_is_an_operation() -> None:

@@ -1,0 +1,1 @@
+"""`tf.contrib.autograph`: the older names of `tf.autograph`."""
