@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.functions.effects import order_effects
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.types.composite_tensor import CompositeTensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
@@ -12,11 +13,7 @@ from tensorloom.ops.array.identity import identity
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from tensorloom.framework.graph.operation import Operation
     from tensorloom.framework.graph.tensor import Tensor
-
-# Stateful, but no effect that others could see before or after.
-_WITHOUT_EFFECT: Final = frozenset(["Placeholder", "VarHandleOp", "Const", "_Arg"])
 
 
 class OrderedEffects:
@@ -29,6 +26,8 @@ class OrderedEffects:
         self._graph = get_default_graph()
         self._before = len(self._graph.get_operations())
         self._returned: list[Tensor] = []
+        self._outer = self._graph._add_control_dependencies
+        self._graph._add_control_dependencies = True
         return self
 
     def mark_as_return(self, value: Any) -> Any:
@@ -45,15 +44,11 @@ class OrderedEffects:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._graph._add_control_dependencies = self._outer
         if kind is not None:
             return
-        last: Operation | None = None
-        for op in self._graph.get_operations()[self._before :]:
-            if not op._op_def.is_stateful or op.type in _WITHOUT_EFFECT:
-                continue
-            if last is not None and last not in op.control_inputs:
-                op._add_control_input(last)
-            last = op
+        made = self._graph.get_operations()[self._before :]
+        last = order_effects(made)
         for tensor in self._returned:
             if last is not None and tensor.op.graph is self._graph:
                 tensor.op._add_control_input(last)

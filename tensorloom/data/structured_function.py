@@ -37,6 +37,7 @@ class StructuredFunction:
         prefix = transformation.replace(".", "_").removesuffix("()")
         outer = get_default_graph()
         graph = FuncGraph(f"__inference_{prefix}_{name}_{uid()}")
+        graph._add_control_dependencies = True
         with graph.as_default():
             arguments = [
                 graph.add_argument(dtype, shape, f"args_{i}")

@@ -10,6 +10,7 @@ from tensorloom.framework.graph.tensor import Tensor, is_tensor
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.framework.types.tensor_shape import as_shape
 from tensorloom.ops.array.constant import constant
 from tensorloom.ops.array.shape import shape
 from tensorloom.ops.lists.list_builders import tensor_list_stack
@@ -91,6 +92,8 @@ def tf_tensor_list_new(
     if len(kinds) == 1:
         dtype = _agreed("dtype", element_dtype, kinds, tensors)
     own_shape = element_shape
+    if own_shape is not None and len(shapes) == 1:
+        _agreed("shape", tuple(as_shape(own_shape).as_list()), shapes, tensors)
     if own_shape is None:
         own_shape = shape(tensors[0]) if len(shapes) == 1 else constant(-1)
     made = empty_tensor_list(
@@ -138,6 +141,8 @@ def list_append(list_: Any, x: Any) -> Any:
         )
 
     typed = cond(list_length(list_) > 0, lambda: list_, of_elements_like_x)
+    # An empty list takes its dtype from the first element.
+    typed._handle_data = None
     return tensor_list_push_back(typed, x)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.autograph.operators import dataset_loops
+from tensorloom.autograph.operators.kinds import is_range_tensor
 from tensorloom.autograph.operators.loop_checks import (
     Names,
     check_defined_before_loop,
@@ -67,8 +68,8 @@ def for_stmt(
     )
     if is_tensor(iter_):
         check_defined_before_loop(init_vars)
-        is_range = getattr(getattr(iter_, "op", None), "type", "") == "Range"
-        return _over_range(iter_, loop) if is_range else _over_rows(iter_, loop)
+        over = _over_range if is_range_tensor(iter_) else _over_rows
+        return over(iter_, loop)
     if is_dataset(iter_):
         check_defined_before_loop(init_vars)
         return dataset_loops.over_dataset(iter_, loop)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tensorloom.autograph.operators.kinds import is_dense_tensor
 from tensorloom.autograph.operators.loop_checks import (
     Names,
     check_defined_in_branch,
     check_same_in_branches,
 )
 from tensorloom.client.control_flow.cond import cond as tf_cond
-from tensorloom.framework.graph.tensor import is_tensor
-from tensorloom.framework.types.sparse_tensor import SparseTensor
 
 GetState = Callable[[], tuple[Any, ...]]
 SetState = Callable[[Any], None]
@@ -86,9 +85,6 @@ def _as_tuple(values: Any, names: Names) -> tuple[Any, ...]:
     """The values of a branch; the one that stands for none is left out."""
     if names is not None and not names:
         return ()
+    if names is not None and len(names) == 1:
+        return (values,)
     return values if isinstance(values, tuple) else (values,)
-
-
-def is_dense_tensor(value: Any) -> bool:
-    """Whether it is a tensor or variable: `tf.cond` takes no sparse ones."""
-    return is_tensor(value) and not isinstance(value, SparseTensor)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tensorloom.autograph.language import UNSPECIFIED
 from tensorloom.autograph.operators.data_structures import list_length
+from tensorloom.autograph.operators.kinds import is_tensor_list
 from tensorloom.client.control_flow.cond import cond
 from tensorloom.client.functions.py_function import py_function
 from tensorloom.data.dataset import Dataset
@@ -64,7 +65,7 @@ def len_(s: Any) -> Any:
         return s.size()
     if not is_tensor(s):
         return len(s)
-    if s.dtype == dtypes.variant and not s.shape.ndims:
+    if is_tensor_list(s):
         return list_length(s)
     if s.shape.ndims and s.shape.dims[0].value is not None:
         return s.shape.dims[0].value

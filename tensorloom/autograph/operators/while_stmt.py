@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.autograph import logs
-from tensorloom.autograph.operators.if_stmt import GetState, SetState, is_dense_tensor
+from tensorloom.autograph.operators.kinds import is_dense_tensor
 from tensorloom.autograph.operators.loop_checks import (
     Names,
     check_defined_before_loop,
@@ -15,6 +15,9 @@ from tensorloom.autograph.operators.loop_checks import (
 from tensorloom.client.control_flow.while_loop import while_loop
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.graph.default_graph import get_default_graph
+
+if TYPE_CHECKING:
+    from tensorloom.autograph.operators.if_stmt import GetState, SetState
 
 # After these many iterations a Python loop is asked whether it makes operations.
 _MANY_ITERATIONS: Final = 3000

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow import classic_cond, control_flow_values
 from tensorloom.client.functions import func_graph
+from tensorloom.client.functions.effects import keep_effects
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.classic_node_counts import (
@@ -164,6 +165,7 @@ def build_branch(
         )
         outputs = [graph.capture(t) for t in control_flow_values.flatten(structure)]
     graph.outputs = outputs
+    keep_effects(graph)
     graph.structured_outputs = structure
     return structure
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.control_flow import classic_loop, control_flow_values
 from tensorloom.client.control_flow.loop_invariants import invariant_shapes, is_within
 from tensorloom.client.functions import func_graph
+from tensorloom.client.functions.effects import keep_effects
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.classic_node_counts import (
@@ -243,6 +244,7 @@ class _Loop:
                     below = apply_op("Less", x=arguments[0], y=arguments[1])
                     test = apply_op("LogicalAnd", x=below, y=test)
         graph.outputs = [test]
+        keep_effects(graph)
 
     def _build_body(
         self, graph: FuncGraph, body: Callable[..., Any], tensors: Sequence[Tensor]
@@ -257,6 +259,7 @@ class _Loop:
             with tally.made_as(0):
                 counter = apply_op("AddV2", x=arguments[0], y=1, name="add")
             graph.outputs = [counter, arguments[1], *map(graph.capture, outputs)]
+            keep_effects(graph)
         return result
 
     def _loop_vars_of(self, result: Any) -> Any:

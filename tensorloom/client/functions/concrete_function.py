@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow import control_flow_values
+from tensorloom.client.functions.effects import keep_effects
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.framework.functions.called_functions import functions_named
 from tensorloom.framework.graph.default_graph import get_default_graph
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import FunctionIR
     from tensorloom.framework.graph.operation import Operation
     from tensorloom.framework.graph.tensor import Tensor
-
-# Stateful, but no effect that others could see before or after.
-_WITHOUT_EFFECT = frozenset(["Placeholder", "VarHandleOp", "Const", "_Arg"])
 
 
 class ConcreteFunction(SavedFunctionBase):
@@ -247,6 +245,7 @@ def trace(
       orders_effects: whether operations with effects run one after the other.
     """
     graph = FuncGraph(f"__inference_{name}_{uid()}")
+    graph._add_control_dependencies = orders_effects
     with graph.as_default():
         args, kwargs = make_arguments(graph)
         declared = list(graph.inputs)
@@ -260,8 +259,7 @@ def trace(
             if leaf is not None
         ]
         graph.outputs = [graph.capture(t) for t in tensors]
-        if orders_effects:
-            _order_effects(graph)
+        keep_effects(graph)
     graph.inputs = [*declared, *graph.internal_captures]
     graph.structured_outputs = structure
     return kind(graph, structure, (tuple(args), kwargs), arg_names)
@@ -276,13 +274,3 @@ def _as_result(value: Any) -> Any:
         copies = [identity_ops.identity(t) for t in parts]
         return nest.pack_sequence_as(value, copies, expand_composites=True)
     return identity_ops.identity(convert_to_tensor(value))
-
-
-def _order_effects(graph: FuncGraph) -> None:
-    """Operations with effects run in the order in which the program made them."""
-    last: Operation | None = None
-    for op in graph.get_operations():
-        if op._op_def.is_stateful and op.type not in _WITHOUT_EFFECT:
-            if last is not None and last not in op.control_inputs:
-                op._add_control_input(last)
-            last = op

@@ -87,6 +87,7 @@ class FuncGraph(Graph):
         self._functions = outer._functions
         self._construction = outer._construction
         self._collections = outer._collections
+        self._add_control_dependencies = outer._add_control_dependencies
         self._inherit_scopes(outer)
 
     def _inherit_scopes(self, outer: Graph) -> None:
