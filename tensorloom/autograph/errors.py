@@ -7,7 +7,6 @@ import os
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os.path import commonpath
 from types import CodeType, TracebackType
 from typing import Any, Final
 
@@ -99,11 +98,7 @@ class ErrorMetadata:
 
     def get_message(self) -> str:
         """The error with the lines of the program that led to it."""
-        common = os.path.dirname(
-            commonpath([frame.filename for frame in self.translated_stack])
-        )
-        if common == os.path.sep or len(self.translated_stack) == 1:
-            common = ""
+        common = _common_folder([frame.filename for frame in self.translated_stack])
         lines = ["in converted code:"]
         if common:
             lines.append(f"    relative to {common}:")
@@ -178,6 +173,15 @@ def _belongs_to(inner: CodeType, code: CodeType) -> bool:
         for part in code.co_consts
         if isinstance(part, CodeType)
     )
+
+
+def _common_folder(paths: list[str]) -> str:
+    """Where several files are; empty if it is no use to say so."""
+    try:
+        common = os.path.commonpath(map(os.path.dirname, paths))
+    except ValueError:  # some are no files: "<stdin>"
+        return ""
+    return "" if len(paths) == 1 or common == os.path.sep else common
 
 
 def rewritten(error: Any) -> BaseException | None:

@@ -36,7 +36,11 @@ class Flow:
 
 
 def flow_of(function: ast.FunctionDef) -> dict[ast.stmt, Flow]:
-    """Of each `if`, `while` and `for` of a function, not of functions in it."""
+    """Of each statement with blocks of a function, not of functions in it.
+
+    In a `try` all names that it writes count as defined: `passes/control_flow.py` sees
+    to it.
+    """
     liveness = _Liveness(function)
     liveness.block(function.body, _NONE, _NONE)
     defined = _Defined()
@@ -130,7 +134,9 @@ class _Liveness:
             kinds = self._reads(handler.type) if handler.type else _NONE
             handlers |= kinds | (body - caught)
         orelse = self.block(node.orelse, final, always | final)
-        return self.block(node.body, orelse, always | handlers)
+        live = self.block(node.body, orelse, always | handlers)
+        self.found[node] = (live, out, live, orelse)
+        return live
 
     def _case(self, case: ast.match_case, out: Names, always: Names) -> Names:
         guard = self._reads(case.guard) if case.guard else _NONE
@@ -141,7 +147,7 @@ class _Liveness:
 def _closures(function: ast.FunctionDef) -> dict[str, set[str]]:
     """Of each local function with a name: what it reads from around it."""
     found: dict[str, set[str]] = {}
-    for node in _own_statements(function.body):
+    for node in own_statements(function.body):
         match node:
             case ast.FunctionDef(name=name):
                 found.setdefault(name, set()).update(free_reads(node))
@@ -159,13 +165,14 @@ def _closures(function: ast.FunctionDef) -> dict[str, set[str]]:
     return found
 
 
-def _own_statements(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
+def own_statements(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
+    """The statements of a function, but for those of functions and classes inside."""
     for node in body:
         yield node
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         for block in blocks_of(node):
-            yield from _own_statements(block)
+            yield from own_statements(block)
 
 
 def blocks_of(node: ast.AST) -> Iterable[list[ast.stmt]]:
@@ -198,6 +205,8 @@ class _Defined:
         if isinstance(node, (ast.If, ast.Match)):
             after = [self.block(block, defined) for block in blocks]
             return defined.union(*after, writes(_heads(node)))
+        if isinstance(node, ast.With):
+            return self.block(node.body, defined | frozenset(writes(list(node.items))))
         for block in blocks:
             # A loop may have been through its body; a handler may follow any statement.
             self.block(block, everything)

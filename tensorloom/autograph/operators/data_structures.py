@@ -100,6 +100,8 @@ def tf_tensor_list_new(
         element_shape=convert_to_tensor(own_shape, dtype=dtypes.int32),
         element_dtype=dtypes.variant if dtype is None else dtype,
     )
+    if dtype is None and not tensors:
+        made._handle_data = None  # the first element says what the list holds
     for element in tensors:
         made = tensor_list_push_back(made, element)
     return made

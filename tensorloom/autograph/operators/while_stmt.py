@@ -100,12 +100,12 @@ def tf_while_stmt(
         check_same_after_iteration(variables, after, names)
         return after
 
-    result = while_loop(
-        loop_test,
-        loop_body,
-        (*init_vars, *get_state()),
-        **{**(opts or {}), "return_same_structure": True},
-    )
+    options = {**(opts or {}), "return_same_structure": True}
+    before = (*init_vars, *get_state())
+    if not before:  # a loop for its effects alone
+        while_loop(lambda _: test(), lambda n: (body(), n)[1:], (0,), **options)
+        return ()
+    result = while_loop(loop_test, loop_body, before, **options)
     set_state(result[count:])
     return tuple(result[:count])
 

@@ -27,7 +27,7 @@ from tensorloom.autograph.analysis.activity import (
     names_below,
     root_of,
 )
-from tensorloom.autograph.analysis.flow import Flow, flow_of
+from tensorloom.autograph.analysis.flow import Flow, flow_of, own_statements
 from tensorloom.autograph.passes.context import Conversion, OwnCode
 from tensorloom.autograph.source.loops import ForUntil
 from tensorloom.autograph.source.templates import (
@@ -82,6 +82,25 @@ class _ControlFlow(OwnCode):
             else:
                 made.append(ast.Delete([target]))
         return all_at(node, made)
+
+    def visit_Try(self, node: ast.Try) -> _Statements:
+        """In a `try` nobody knows what is assigned yet: so everything is before it."""
+        return self._try(node)
+
+    def visit_TryStar(self, node: ast.TryStar) -> _Statements:
+        """The same with `except*`."""
+        return self._try(node)
+
+    def _try(self, node: ast.Try | ast.TryStar) -> _Statements:
+        flow = self._flow[node]
+        converted = [
+            inner
+            for inner in own_statements([node])
+            if isinstance(inner, (ast.If, ast.While, ast.For))
+        ]
+        unknown = activity(converted).writes - flow.defined_in - set(self._outer)
+        self.generic_visit(node)
+        return [*all_at(node, map(_undefined, sorted(unknown))), node]
 
     # --- if ------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tensorloom.autograph.analysis.flow import own_statements
 from tensorloom.autograph.options import Feature
 from tensorloom.autograph.passes.asserts import Asserts
 from tensorloom.autograph.passes.calls import Calls
@@ -14,7 +15,7 @@ from tensorloom.autograph.passes.directives import Directives
 from tensorloom.autograph.passes.expressions import Expressions
 from tensorloom.autograph.passes.jumps import lower_jumps
 from tensorloom.autograph.passes.lists import Lists
-from tensorloom.autograph.passes.unsupported import check_supported
+from tensorloom.autograph.passes.unsupported import check_supported, is_generator
 from tensorloom.autograph.source.templates import (
     arguments,
     at,
@@ -113,35 +114,15 @@ def _convert_lambda(node: ast.Lambda, conversion: Conversion) -> ast.expr:
 
 def _mark_returns(body: list[ast.stmt], scope: str) -> None:
     """`return value` becomes `return scope.mark_return_value(value)`."""
-    for node in _own_nodes(body):
+    for node in own_statements(body):
         if isinstance(node, ast.Return) and node.value is not None:
             mark = ast.Attribute(name(scope), "mark_return_value", ast.Load())
             node.value = at(node.value, ast.Call(mark, [node.value], []))
 
 
 def _functions_inside(body: list[ast.stmt]) -> list[ast.FunctionDef]:
-    return [node for node in _own_nodes(body) if isinstance(node, ast.FunctionDef)]
-
-
-def _own_nodes(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a function, but for those of functions and classes inside."""
-    found: list[ast.stmt] = []
-    for node in body:
-        found.append(node)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        found += _own_nodes(
-            [
-                child
-                for holder in _holders(node)
-                for child in ast.iter_child_nodes(holder)
-                if isinstance(child, ast.stmt)
-            ]
-        )
-    return found
-
-
-def _holders(node: ast.stmt) -> list[ast.AST]:
-    """The statement, and its handlers and cases, which hold statements too."""
-    parts = (ast.ExceptHandler, ast.match_case)
-    return [node, *(c for c in ast.iter_child_nodes(node) if isinstance(c, parts))]
+    return [
+        node
+        for node in own_statements(body)
+        if isinstance(node, ast.FunctionDef) and not is_generator(node)
+    ]

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from tensorloom.client.program import program_log
-from tensorloom.framework.decorators import make_decorator
 from tensorloom.compat.internals.docstrings import (
     add_notice_to_docstring,
     validate_callable,
 )
+from tensorloom.framework.decorators import make_decorator
 
 _DATE = re.compile(r"20\d\d-[01]\d-[0-3]\d")
 _told: set[tuple[str, ...]] = set()

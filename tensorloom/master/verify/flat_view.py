@@ -249,7 +249,8 @@ class _Flattening:
             ),
             condition,
         )
-        self.view.runs[call.name] = (*ends, *runs) if reads_decide else runs
+        # Where there are effects to wait for, a result that nobody reads may go.
+        self.view.runs[call.name] = runs or (tuple(ends) if reads_decide else ())
         self.view.ended.add(call.name)
 
     def _add_branches(

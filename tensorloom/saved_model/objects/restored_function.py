@@ -39,7 +39,7 @@ class RestoredFunction(Function):
         def restored_function_body(*args: Any, **kwargs: Any) -> Any:
             return _call(traces, args, kwargs)
 
-        super().__init__(restored_function_body, signature, False)
+        super().__init__(restored_function_body, signature, restored_function_body)
         self._signature = from_argspec(arguments, spec.is_method)
         self.concrete_functions = traces
 
