@@ -7,15 +7,20 @@ its own way, so they change no result and no speed here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, Final
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.runtime.scopes import get_collection_ref
 
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.operation import Operation
+
 # The collection in which a graph keeps count of its scopes, as in TensorFlow.
 _SCOPES: Final = ("__xla_scope",)
+_MARKS: Final = ("_XlaScope", "_XlaSeparateCompiledGradients")
+_UNMARKED: Final = nullcontext()
 
 
 class _Scopes:
@@ -55,3 +60,19 @@ def jit_scope(
             yield
     finally:
         scopes.depth -= 1
+
+
+def gradients_scope(op: Operation, name_scope: str) -> AbstractContextManager[None]:
+    """Where the gradient of an operation is made: marked like the operation.
+
+    Args:
+      op: whose gradient it is.
+      name_scope: of all gradients; it names their scope if they have one of their own.
+    """
+    attrs = op._attrs
+    if not attrs.get("_XlaCompile") or not all(name in attrs for name in _MARKS):
+        return _UNMARKED
+    scope: bytes = attrs["_XlaScope"]
+    if attrs["_XlaSeparateCompiledGradients"]:
+        scope += f"_grad_{name_scope.replace('/', '_')}".encode()
+    return get_default_graph()._attr_scope({"_XlaCompile": True, "_XlaScope": scope})

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.client.compilation import jit_scope
 from tensorloom.client.functions.captures import (
     captured_consumers,
     enclosing_functions,
@@ -246,9 +247,11 @@ class GradientWalk:
             op.__dict__["_wanted_inputs"] = wanted
             op.__dict__["_is_gated"] = self._options.gate or self._options.counts_gates
         graph = get_default_graph()
+        marked = jit_scope.gradients_scope(op, graph.get_name_scope() or "")
         outer_scope = graph.enter_name_scope(op._name + "_grad")[1]
         try:
-            result = function(op, *arguments)
+            with marked:
+                result = function(op, *arguments)
             gradients: Sequence[Any] = (
                 result if isinstance(result, (list, tuple)) else [result]
             )

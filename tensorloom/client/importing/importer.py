@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.importing import import_problems
+from tensorloom.client.importing.default_attrs import set_default_attrs
 from tensorloom.client.importing.import_functions import ImportedFunctions
 from tensorloom.client.importing.import_mapping import InputMapping, parse_tensor_name
 from tensorloom.framework import errors
@@ -73,7 +74,8 @@ def import_graph_def(
     """Adds the nodes of a GraphDef to the default graph.
 
     Args:
-      graph_def: a `GraphDef` message.
+      graph_def: a `GraphDef` message; attrs with defaults that its nodes leave out are
+        added to it.
       input_map: what to use in place of an output of a node ("node:index") or of a
         control input ("^node"): tensors, or values that convert to tensors.
       return_elements: names of operations ("node") and tensors ("node:index") to
@@ -143,6 +145,7 @@ def _check_graph_def(proto: Any, *, changes: bool) -> Any:
     if descriptor is None or descriptor.name != "GraphDef":
         raise TypeError("graph_def must be a GraphDef proto.")
     if isinstance(proto, graph_pb2.GraphDef):
+        set_default_attrs(proto)
         if not changes:
             return proto
         copy = graph_pb2.GraphDef()

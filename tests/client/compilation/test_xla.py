@@ -95,6 +95,26 @@ def test_scopes_mark_operations() -> None:
     assert _attr(other.op, "_XlaSeparateCompiledGradients").b
 
 
+@pytest.mark.parametrize(
+    ("separately", "scope"),
+    [(False, b"jit_scope_0"), (True, b"jit_scope_0_grad_outer_gradients")],
+)
+def test_gradients_are_marked_like_their_operations(
+    separately: bool, scope: bytes
+) -> None:
+    x = tf.placeholder(tf.float32, [2])
+    with tf.xla.experimental.jit_scope(separate_compiled_gradients=separately):
+        y = tf.tanh(x)
+    z = tf.sin(y)
+    with tf.name_scope("outer"):
+        tf.gradients(z, x)
+    get = tf.get_default_graph().get_operation_by_name
+    marked = get("outer/gradients/Tanh_grad/TanhGrad")
+    assert _attr(marked, "_XlaScope").s == scope
+    assert _attr(marked, "_XlaCompile").b
+    assert "_XlaScope" not in get("outer/gradients/Sin_grad/mul").node_def.attr
+
+
 def test_an_estimator_builds_its_steps_as_computations() -> None:
     tf.enable_resource_variables()
 

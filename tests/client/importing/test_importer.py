@@ -268,3 +268,25 @@ def test_only_graph_defs(value: Any) -> None:
         tf.import_graph_def(value)
     with pytest.raises(TypeError, match="graph_def must be a GraphDef proto"):
         tf.import_graph_def(tf.ConfigProto())
+
+
+def test_defaults_that_a_graph_def_leaves_out_are_written_into_it() -> None:
+    text = """
+      node { name: "x" op: "Placeholder"
+             attr { key: "dtype" value { type: DT_FLOAT } } }
+      node { name: "y" op: "MatMul" input: "x" input: "x"
+             attr { key: "T" value { type: DT_FLOAT } }
+             attr { key: "transpose_a" value { b: true } } }
+      node { name: "z" op: "Conv2D" input: "x" input: "x"
+             attr { key: "T" value { type: DT_FLOAT } }
+             attr { key: "padding" value { s: "SAME" } }
+             attr { key: "strides" value { list { i: [1, 1, 1, 1] } } } }
+    """
+    graph_def = text_format.Parse(text, tf.GraphDef())
+    tf.import_graph_def(graph_def, name="")
+    x, y, z = graph_def.node
+    assert x.attr["shape"].shape.unknown_rank
+    assert (y.attr["transpose_a"].b, y.attr["transpose_b"].b) == (True, False)
+    assert z.attr["data_format"].s == b"NHWC"
+    assert list(z.attr["dilations"].list.i) == [1, 1, 1, 1]
+    assert z.attr["use_cudnn_on_gpu"].b
