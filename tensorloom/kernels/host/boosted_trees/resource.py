@@ -32,6 +32,8 @@ class Ensemble(Resource):
         self.lock = threading.RLock()
         self.stamp = -1
         self._held: TreeEnsemble | None = None
+        # Of trees that are finished: (their ensemble, by number and dimensions).
+        self._arrays: tuple[Any, dict[tuple[int, int], TreeArrays]] = (None, {})
 
     @property
     def is_created(self) -> bool:
@@ -71,6 +73,19 @@ class Ensemble(Resource):
                 None, None, "Unable to parse tree ensemble proto."
             ) from None
         self._held, self.stamp = parsed, stamp
+
+    def arrays_of(self, number: int, dimensions: int) -> TreeArrays:
+        """A tree as arrays; that of a finished one is kept, as it no longer changes."""
+        proto = self.proto
+        if self._arrays[0] is not proto:
+            self._arrays = proto, {}
+        known = self._arrays[1]
+        found = known.get((number, dimensions))
+        if found is None:
+            found = TreeArrays(proto.trees[number], dimensions)
+            if proto.tree_metadata[number].is_finalized:
+                known[number, dimensions] = found
+        return found
 
     def add_tree(self, logits: Sequence[float]) -> int:
         """Adds a tree of a single leaf; gives its number."""
@@ -135,7 +150,9 @@ class Forest:
     def __init__(self, ensemble: Ensemble, dimensions: int) -> None:
         proto = ensemble.proto
         self.weights = [_F(weight) for weight in proto.tree_weights]
-        self.trees = [TreeArrays(tree, dimensions) for tree in proto.trees]
+        self.trees = [
+            ensemble.arrays_of(number, dimensions) for number in range(len(proto.trees))
+        ]
 
 
 class TreeArrays:
@@ -164,31 +181,27 @@ class TreeArrays:
             self.is_equality[index] = categorical
             self.threshold[index] = split.value if categorical else split.threshold
             self.left[index], self.right[index] = split.left_id, split.right_id
-            if max(split.left_id, split.right_id) >= count:
+            if not min(split.left_id, split.right_id) >= 0 or (
+                max(split.left_id, split.right_id) >= count
+            ):
                 raise errors.InvalidArgumentError(
                     None, None, f"A split leads to node {split.left_id}, of {count}."
                 )
 
-    def children(
-        self, nodes: _Array, examples: _Array, features: Sequence[_Array]
-    ) -> _Array:
-        """The next node of each example; `nodes` are splits."""
-        values = np.empty(len(nodes), np.float64)
-        kinds = self.feature[nodes]
-        for kind in np.unique(kinds):
-            if not 0 <= kind < len(features):
-                raise errors.InvalidArgumentError(
-                    None, None, f"A tree splits feature {kind}, of {len(features)}."
-                )
-            at = np.flatnonzero(kinds == kind)
-            feature = features[kind]
-            if feature.ndim == 1:
-                values[at] = feature[examples[at]]
-            else:
-                values[at] = feature[examples[at], self.dimension[nodes[at]]]
-        thresholds = self.threshold[nodes]
-        goes_left = np.where(
-            self.is_equality[nodes], values == thresholds, values <= thresholds
-        )
-        result: _Array = np.where(goes_left, self.left[nodes], self.right[nodes])
-        return result
+    def child(self, node: int, example: int, features: Sequence[_Array]) -> int:
+        """The next node of an example after a split.
+
+        Raises:
+          errors.InvalidArgumentError: the split asks for a feature that is not there.
+        """
+        kind = int(self.feature[node])
+        if not 0 <= kind < len(features):
+            raise errors.InvalidArgumentError(
+                None, None, f"A tree splits feature {kind}, of {len(features)}."
+            )
+        value = features[kind][example]
+        if np.ndim(value):
+            value = value[self.dimension[node]]
+        threshold = self.threshold[node]
+        left = value == threshold if self.is_equality[node] else value <= threshold
+        return int(self.left[node] if left else self.right[node])

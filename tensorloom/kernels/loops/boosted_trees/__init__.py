@@ -1,0 +1,4 @@
+"""Ways through decision trees.
+
+Loops that numba compiles.
+"""
