@@ -98,6 +98,24 @@ def bidirectional_gru(tf):
         yield lambda: sess.run([train, loss], feed)
 
 
+@table.step("CudnnLSTM, 50 steps of 32, against LSTMBlockFusedCell", target=0.9)
+def cudnn_lstm(tf):
+    random = np.random.RandomState(0)
+    x = tf.constant(random.randn(50, 32, 128).astype(np.float32))
+    if tf.__name__ == "tensorloom":
+        outputs, _ = tf.contrib.cudnn_rnn.CudnnLSTM(1, 128)(x)
+    elif hasattr(tf, "contrib"):
+        outputs, _ = tf.contrib.rnn.LSTMBlockFusedCell(128)(x, dtype=tf.float32)
+    else:
+        cell = tf.nn.rnn_cell.LSTMCell(128)
+        outputs, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32, time_major=True)
+    loss = tf.reduce_mean(tf.square(outputs - 0.5))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        yield lambda: sess.run([train, loss])
+
+
 @table.step("word2vec, NCE step, vocabulary 100,000", target=0.6)
 def word2vec(tf):
     vocabulary, depth, batch = 100000, 128, 128

@@ -1,7 +1,4 @@
-"""Recurrent networks by cuDNN. TensorFlow computes them on NVIDIA GPUs alone.
-
-The ops are here so that graphs with them load, are listed and get gradients.
-"""
+"""Recurrent networks of several layers. TensorFlow computes them by cuDNN alone."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ def _forward_shape(c: InferenceContext) -> list[TensorShape]:
     c.with_rank(3, 1)
     is_lstm = c.attrs["rnn_mode"] == b"lstm"
     # An LSTM's h may be a projection: its c then has another size.
-    cells = c.with_rank(2, 3) if is_lstm or c.op_name == "CudnnRNNV3" else None
+    cells = c.with_rank(2, 3) if is_lstm else None
     if c.op_name == "CudnnRNNV3":
         c.with_rank(4, 1)
     units = None if states.dims_tuple is None else states.dims_tuple[2]

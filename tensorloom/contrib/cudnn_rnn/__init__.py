@@ -1,0 +1,1 @@
+"""`tf.contrib.cudnn_rnn`: recurrent networks of many layers in one operation."""
