@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from tensorloom.client.session.session import Session
+from tensorloom.contrib.learn.estimators.model_fn_estimator import (
+    Estimator as LearnEstimator,
+)
+from tensorloom.contrib.learn.utils import signature_choice
 from tensorloom.estimator.estimator import Estimator
 from tensorloom.estimator.mode_keys import ModeKeys
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Graph
 from tensorloom.saved_model import constants, loader
+from tensorloom.train.checkpoints.checkpoint_management import latest_checkpoint
 from tensorloom.train.sessions.creators import ChiefSessionCreator
 from tensorloom.train.sessions.monitored_session import MonitoredSession
 
@@ -91,6 +96,10 @@ class SavedModelPredictor(Predictor):
 
 class CoreEstimatorPredictor(Predictor):
     """A predictor that `from_estimator` makes."""
+
+
+class ContribEstimatorPredictor(Predictor):
+    """A predictor that `from_contrib_estimator` makes."""
 
 
 def _tensors(graph: Any, names: Mapping[str, str]) -> dict[str, Any]:
@@ -223,14 +232,50 @@ def from_contrib_estimator(
     output_alternative_key: str | None = None,
     graph: Any = None,
     config: Any = None,
-) -> NoReturn:
-    """Refused: there is no `tf.contrib.learn.Estimator` whose model it could run.
+) -> ContribEstimatorPredictor:
+    """A predictor that runs a model of `tf.contrib.learn`, with its latest checkpoint.
+
+    Args:
+      estimator: a `tf.contrib.learn.Estimator`.
+      prediction_input_fn: gives an `InputFnOps`: what is fed, and the features of it.
+      input_alternative_key: which of several inputs.
+      output_alternative_key: which of several outputs.
+      graph: where the model is made; a new graph when None.
+      config: a `ConfigProto` for the session.
 
     Raises:
-      TypeError: always.
+      TypeError: it is no such model.
+      ValueError: there is no such output, or several and none is named.
     """
-    raise TypeError(
-        "Expected estimator to be of type tf.contrib.learn.Estimator, but got type "
-        f"{type(estimator).__name__}. tensorloom has tf.estimator.Estimator alone: "
-        "you likely want to call from_estimator."
+    if isinstance(estimator, Estimator):
+        raise TypeError(
+            "Expected estimator to be of type tf.contrib.learn.Estimator, but got type "
+            f"{type(estimator).__name__}. You likely want to call from_estimator."
+        )
+    if not isinstance(estimator, LearnEstimator):
+        raise TypeError(
+            "Expected estimator to be of type tf.contrib.learn.Estimator, but got type "
+            f"{type(estimator).__name__}."
+        )
+    graph = graph or Graph()
+    with graph.as_default():
+        input_ops = prediction_input_fn()
+        model = estimator._get_predict_ops(input_ops.features)
+        creator = ChiefSessionCreator(
+            config=config,
+            checkpoint_filename_with_path=latest_checkpoint(estimator.model_dir),
+        )
+        session = MonitoredSession(session_creator=creator)
+    inputs, _ = signature_choice.get_input_alternatives(input_ops)
+    default = signature_choice.DEFAULT_INPUT_ALTERNATIVE_KEY
+    outputs, key = signature_choice.get_output_alternatives(
+        model, output_alternative_key
     )
+    fed = inputs[input_alternative_key or default]
+    return ContribEstimatorPredictor(
+        graph, session, _tensor_names(fed), _tensor_names(outputs[key][1])
+    )
+
+
+def _tensor_names(tensors: Mapping[str, Any]) -> dict[str, str]:
+    return {key: tensor.name for key, tensor in tensors.items()}

@@ -211,7 +211,7 @@ class KMeansClustering(Estimator):
 class _InitializeClusters(SessionRunHook):
     """The chief chooses the centers before the first step, the others wait."""
 
-    def __init__(self, model: clustering.Clustering, is_chief: bool) -> None:
+    def __init__(self, model: Any, is_chief: bool) -> None:
         self._model = model
         self._is_chief = is_chief
 

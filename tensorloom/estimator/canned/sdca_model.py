@@ -43,6 +43,8 @@ class SdcaOptions:
     num_loss_partitions: int
     num_table_shards: int
     adaptive: bool
+    # What the names of the weights before their shrinking end in.
+    suffix: str = "_unshrunk"
 
 
 class SparseFeature(NamedTuple):
@@ -84,7 +86,9 @@ class SdcaModel:
         self._options = options
         self._weights = [_parts(v) for v in (*sparse_weights, *dense_weights)]
         # The weights before they are shrunk.
-        self._raw = [[_zeros_beside(part) for part in v] for v in self._weights]
+        self._raw = [
+            [_zeros_beside(part, options.suffix) for part in v] for v in self._weights
+        ]
         self._sparse_count = len(sparse_weights)
         self._table = _ExampleTable(options.num_table_shards)
         summary.scalar("approximate_duality_gap", self.approximate_duality_gap())
@@ -129,6 +133,8 @@ class SdcaModel:
                     updates += _scatter_add(parts, at, update)
                 for parts, update in zip(raw_dense, dense_updates, strict=True):
                     updates += _add(parts, update)
+            if global_step is None:
+                return group(*updates)
             with control_dependencies(updates):
                 return assign_add(global_step, 1).op
 
@@ -234,14 +240,14 @@ class _ExampleTable:
 
 
 def _parts(variable: Any) -> list[Any]:
-    is_cut = isinstance(variable, PartitionedVariable)
+    is_cut = isinstance(variable, PartitionedVariable | list)
     return list(variable) if is_cut else [variable]
 
 
-def _zeros_beside(part: Any) -> Any:
+def _zeros_beside(part: Any, suffix: str) -> Any:
     with colocate_with(part.op):
         start = array_ops.zeros_like(part.initialized_value(), dtypes.float32)
-        return Variable(initial_value=start, name=f"{part.op.name}_unshrunk")
+        return Variable(initial_value=start, name=f"{part.op.name}{suffix}")
 
 
 def _whole(parts: list[Any]) -> Tensor:

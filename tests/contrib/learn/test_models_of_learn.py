@@ -123,6 +123,9 @@ def test_saved_models_and_bundles(tmp_path: Path) -> None:
             {signature.inputs["examples"].name: [example.SerializeToString()]},
         )
     np.testing.assert_allclose(value, [[2 * weight]], rtol=1e-6)
+    predict = tf.contrib.predictor.from_contrib_estimator(estimator, serving)
+    found = predict({"examples": [example.SerializeToString()]})
+    np.testing.assert_allclose(found["y"], [[2 * weight]], rtol=1e-6)
     bundle = estimator.export(str(tmp_path / "bundles"), exports_to_keep=2)
     assert os.path.basename(bundle) == "00000002"
     meta_graph = tf.MetaGraphDef()

@@ -113,5 +113,8 @@ def test_an_estimator(tmp_path: Path) -> None:
 def test_what_is_no_estimator() -> None:
     with pytest.raises(TypeError, match=r"tf\.estimator\.Estimator, but got type int"):
         predictor.from_estimator(3, _receiver)
-    with pytest.raises(TypeError, match="from_estimator"):
+    with pytest.raises(TypeError, match="but got type int"):
         predictor.from_contrib_estimator(3, _receiver)
+    core = tf.estimator.Estimator(_model_fn)
+    with pytest.raises(TypeError, match="from_estimator"):
+        predictor.from_contrib_estimator(core, _receiver)

@@ -78,3 +78,55 @@ with tf.Session() as s:
     read = [s.run(lines) for _ in range(2)]
     c.request_stop()
 result = values, read, [circles] + spirals, learn.datasets.load_iris()[0].sum(), [v.name for v in tf.global_variables()]
+
+# program: contrib.learn's linear, deep and combined models over tf.feature_column's columns
+# compare: error values
+# not in 2.21: error values
+import tempfile, warnings
+warnings.simplefilter("ignore")
+learn, fc = tf.contrib.learn, tf.feature_column
+random = np.random.RandomState(0)
+x, w, words = random.randn(8, 2).astype(np.float32), random.rand(8, 1).astype(np.float32) + 0.5, random.choice(['a', 'b', 'c', 'd'], 8)
+features = lambda: {'x': tf.constant(x), 'w': tf.constant(w), 's': tf.constant(words)}
+words_column = fc.categorical_column_with_vocabulary_list('s', ['a', 'b', 'c'])
+wide, deep = [fc.numeric_column('x', [2]), words_column], [fc.numeric_column('x', [2]), fc.indicator_column(words_column)]
+binary, many, real = random.randint(0, 2, (8, 1)), random.randint(0, 3, (8, 1)), random.randn(8, 1).astype(np.float32)
+found = []
+config = lambda: learn.RunConfig(tf_random_seed=1, model_dir=tempfile.mkdtemp())
+logistic = lambda features, labels, mode: (tf.sigmoid(features['x'][:, :1]), tf.losses.mean_squared_error(labels, features['x'][:, :1]), tf.assign_add(tf.train.get_global_step(), 1))
+ones = lambda n: tf.train.GradientDescentOptimizer(n)
+models = [
+    (learn.LinearClassifier(wide, n_classes=2, weight_column_name='w', config=config()), binary, 'predict_proba'),
+    (learn.LinearClassifier(wide, n_classes=3, optimizer='Adagrad', gradient_clip_norm=0.5, config=config()), many, 'predict_classes'),
+    (learn.LinearRegressor(wide, optimizer=ones(0.1), config=config()), real, 'predict_scores'),
+    (learn.LinearEstimator(wide, learn.poisson_regression_head(), optimizer=lambda: ones(0.01), config=config()), np.abs(real), 'predict'),
+    (learn.DNNClassifier([3, 2], deep, n_classes=3, config=config(), activation_fn='tanh'), many, 'predict_proba'),
+    (learn.DNNRegressor([3], deep, config=config(), optimizer=ones(0.1), weight_column_name='w'), real, 'predict_scores'),
+    (learn.DNNEstimator(learn.multi_class_head(2), [3], deep, config=config()), binary, 'predict'),
+    (learn.DNNLinearCombinedClassifier(n_classes=2, linear_feature_columns=wide, dnn_feature_columns=deep, dnn_hidden_units=[3], config=config(), fix_global_step_increment_bug=True), binary, 'predict_proba'),
+    (learn.DNNLinearCombinedRegressor(linear_feature_columns=wide, dnn_feature_columns=deep, dnn_hidden_units=[3], config=config(), gradient_clip_norm=1.), real, 'predict_scores'),
+    (learn.LogisticRegressor(logistic, thresholds=[0.3], config=config()), binary, 'predict'),
+]
+for est, labels, method in models:
+    input_fn = lambda: (features(), tf.constant(labels))
+    est.fit(input_fn=input_fn, steps=3)
+    evaluated = est.evaluate(input_fn=input_fn, steps=1)
+    names = est.get_variable_names()
+    weights = [(n, est.get_variable_value(n)) for n in names]
+    found.append((sorted((k, float(v)) for k, v in evaluated.items()), weights, [sorted(p.items()) if isinstance(p, dict) else p for p in getattr(est, method)(input_fn=input_fn)]))
+result = found, error(learn.LinearRegressor, []), error(learn.DNNLinearCombinedClassifier), error(learn.DNNClassifier, [1], deep, n_classes=1), error(learn.SVM, 'id', wide, kernels=1)
+
+# In small batches TensorFlow's own results differ from run to run.
+# program: contrib.learn's KMeansClustering over whole data
+# compare: error values
+# not in 2.21: error values
+import tempfile
+learn = tf.contrib.learn
+points = np.concatenate([np.random.RandomState(i).randn(6, 2) * 0.1 + c for i, c in enumerate([(0, 0), (3, 3)])]).astype(np.float32)
+input_fn = lambda: (tf.constant(points), None)
+found = []
+for options in ({'initial_clusters': points[[0, 7]], 'use_mini_batch': False}, {'initial_clusters': points[[0, 7]], 'use_mini_batch': False, 'distance_metric': learn.KMeansClustering.COSINE_DISTANCE}):
+    est = learn.KMeansClustering(2, tempfile.mkdtemp(), **options)
+    est.fit(input_fn=input_fn, steps=5)
+    found.append((est.clusters(), round(float(est.score(input_fn=input_fn, steps=1)), 3), list(est.predict_cluster_idx(input_fn=input_fn)), est.transform(input_fn=input_fn), est.get_variable_names()))
+result = found
