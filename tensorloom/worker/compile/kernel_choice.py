@@ -23,7 +23,10 @@ ANY: Final = "any"
 REF: Final = "ref"
 # Ops that have the same function over tensors, or none.
 _SAME_KERNEL: Final = frozenset(
-    {"Assign", "AssignVariableOp", "VarHandleOp", "Variable", "VariableV2"}
+    {
+        *("Assign", "AssignVariableOp", "VarHandleOp", "Variable", "VariableV2"),
+        *("IsVariableInitialized", "VarIsInitializedOp"),
+    }
 )
 
 

@@ -94,6 +94,9 @@ def runs_on_host(
     if reads_rows:
         inputs = inputs[1:]
     shapes = node.output_shapes or (TensorShape.of(None),) * len(node.output_types)
+    if node.op == "Where":
+        # It finds no more places than there are.
+        shapes = (inputs[0].shape,)
     limit = output_limit = CPU_ELEMENTS
     if _is_light_product(node, inputs):
         limit = ONE_PASS_ELEMENTS
@@ -263,7 +266,8 @@ def is_small(
     size = 1
     for dim in dims:
         if dim is None:
-            # A vector of integers whose length is not known is a shape.
-            return is_integer and len(dims) == 1
+            # A vector of integers whose length is not known is a shape, and a column
+            # the places in a vector.
+            return is_integer and len(dims) <= 2 and dims[1:] in ((), (1,))
         size *= dim
     return size <= limit
