@@ -47,6 +47,8 @@ _LIGHT_STEPS: Final = frozenset([b"BiasAdd", b"Relu"])
 _HEAVIER_STEPS: Final = frozenset([b"Sigmoid", b"Tanh"])
 # On other devices only what steers the step: leaving the device costs far more.
 DEVICE_ELEMENTS: Final = 64
+# Lists of places in tensors of at most so many axes stay in host memory.
+MOST_COORDINATES: Final = 8
 # Updates of variables that NumPy can do, too: those that round in one way only.
 _ASSIGNMENTS: Final = frozenset(
     {
@@ -107,10 +109,10 @@ def runs_on_host(
     return (
         are_in_host_memory(inputs, device_type, limit)
         and all(
-            is_small(v.shape, v.dtype.is_integer, device_type, limit) for v in inputs
+            _is_light(v.shape, v.dtype.base_dtype, device_type, limit) for v in inputs
         )
         and all(
-            is_small(shape, dtype.is_integer, device_type, output_limit)
+            _is_light(shape, dtype.base_dtype, device_type, output_limit)
             for shape, dtype in zip(shapes, node.output_types, strict=True)
         )
     )
@@ -252,6 +254,23 @@ def _takes_any_memory(node: Node, kernel: KernelDef) -> bool:
     )
 
 
+def _is_light(shape: TensorShape, dtype: DType, device_type: str, limit: int) -> bool:
+    """True for what is small, and for what comes of places in sparse tensors.
+
+    Places, what is found of them, and which of them count are lists whose length is
+    not known; most kernels that take them are NumPy's.
+    """
+    dims = shape.dims_tuple
+    return is_small(shape, dtype.is_integer, device_type, limit) or (
+        device_type == "CPU"
+        and dims is not None
+        and (dtype.is_integer or dtype.is_bool)
+        and len(dims) in (1, 2)
+        and dims[0] is None
+        and all(dim is not None and dim <= MOST_COORDINATES for dim in dims[1:])
+    )
+
+
 def is_small(
     shape: TensorShape,
     is_integer: bool,
@@ -266,8 +285,7 @@ def is_small(
     size = 1
     for dim in dims:
         if dim is None:
-            # A vector of integers whose length is not known is a shape, and a column
-            # the places in a vector.
-            return is_integer and len(dims) <= 2 and dims[1:] in ((), (1,))
+            # A vector of integers whose length is not known is a shape.
+            return is_integer and len(dims) == 1
         size *= dim
     return size <= limit

@@ -107,6 +107,10 @@ class _Folder:
         from_facts = _FROM_FACTS.get(node.op)
         if from_facts is not None:
             return from_facts(self, node)
+        if node.op in shape_values.PARTS:
+            part = self._part_of_shape(node)
+            if part is not None:
+                return part
         values = self.values
         inputs = []
         for edge in node.inputs:
@@ -119,6 +123,21 @@ class _Folder:
         outputs = self.target.evaluate(node, inputs)
         if outputs is None or len(outputs) != len(node.output_types):
             return None
+        return outputs
+
+    def _part_of_shape(self, node: Node) -> Sequence[Any] | None:
+        """Sizes that are taken out of a shape, where these are known and others not."""
+        source = self.nodes.get(node.inputs[0][0])
+        if source is None or source.op != "Shape":
+            return None
+        shape = self.static_shape(source.inputs[0])
+        places = [self.values.get(edge) for edge in node.inputs[1:]]
+        sizes = shape_values.partial_shape(shape, source.output_types[0])
+        if sizes is None or any(place is None for place in places):
+            return None
+        outputs = self.target.evaluate(node, [sizes, *places])
+        if outputs is None or np.any(np.asarray(outputs[0]) < 0):
+            return None  # also of a size that is not known
         return outputs
 
     def _is_worthwhile(self, node: Node, inputs: Sequence[Any]) -> bool:

@@ -49,6 +49,21 @@ def size_of_array(
     return None if size is None or size.ndim or size < 0 else [size]
 
 
+#: Ops that take a part of a shape.
+PARTS: Final = frozenset({"Slice", "StridedSlice"})
+
+
+def partial_shape(
+    shape: TensorShape | None, dtype: DType
+) -> np.ndarray[Any, Any] | None:
+    """The sizes of a shape of known rank; -1 where they are not known."""
+    dims = None if shape is None else shape.dims_tuple
+    if dims is None:
+        return None
+    sizes = [-1 if dim is None else dim for dim in dims]
+    return np.array(sizes, dtype.np_dtype) if _fits(sizes, dtype) else None
+
+
 def _shape(node: Node, shapes: Shapes) -> Arrays | None:
     dtype = node.output_types[0]
     values = []
