@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.data import transformations
 from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.registry.op_registry import arg_types
 from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
     from tensorloom.data.options import Options, StatsAggregatorV1
+    from tensorloom.framework.graph.operation import Operation
     from tensorloom.framework.graph.tensor import Tensor
 
 
@@ -43,7 +47,15 @@ def _threaded(variant: Tensor, options: Options, structure: dict[str, Any]) -> T
 def _optimized(variant: Tensor, options: Options, structure: dict[str, Any]) -> Tensor:
     optimization = options.experimental_optimization
     chosen = options._static_optimizations()
-    if chosen:
+    if chosen and _captures_references(variant):
+        warnings.warn(
+            "tf.data static optimizations are not compatible with tf.Variable. The "
+            f"following optimizations will be disabled: {', '.join(chosen)}. To enable "
+            "optimizations, use resource variables instead by calling "
+            "`tf.enable_resource_variables()` at the start of the program.",
+            stacklevel=2,
+        )
+    elif chosen:
         variant = apply_op(
             "OptimizeDataset",
             input_dataset=variant,
@@ -62,6 +74,48 @@ def _optimized(variant: Tensor, options: Options, structure: dict[str, Any]) -> 
             **structure,
         )
     return variant
+
+
+def _captures_references(variant: Tensor) -> bool:
+    """Whether a function of the pipeline reads a reference variable that it captures.
+
+    Static optimizations make a pipeline anew from its graph, in which such a variable
+    has no value: TensorFlow leaves them out then.
+    """
+    seen: set[Operation] = set()
+    datasets = [variant._op]
+    captured: list[Tensor] = []
+    while datasets:
+        op = datasets.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        captured += _captured(op)
+        datasets += [t._op for t in op._inputs if t._dtype is dtypes.variant]
+    return _reach_references(captured)
+
+
+def _captured(op: Operation) -> Iterator[Tensor]:
+    """The inputs of a dataset's op that its functions capture."""
+    at = 0
+    for arg in op._op_def.inputs:
+        count = len(arg_types(arg, op._attrs))
+        if "other_arg" in arg.name:
+            yield from op._inputs[at : at + count]
+        at += count
+
+
+def _reach_references(tensors: list[Tensor]) -> bool:
+    """Whether one of the tensors, or what they are computed of, is a reference."""
+    seen: set[Tensor] = set()
+    while tensors:
+        tensor = tensors.pop()
+        if tensor._dtype._is_ref_dtype:
+            return True
+        if tensor not in seen:
+            seen.add(tensor)
+            tensors += tensor._op._inputs
+    return False
 
 
 def _measured(variant: Tensor, options: Options, structure: dict[str, Any]) -> Tensor:
