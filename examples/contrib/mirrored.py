@@ -54,7 +54,7 @@ def main(_):
 
     with strategy.scope():
         global_step = tf.train.get_or_create_global_step()
-        optimizer = tf.train.AdamOptimizer(0.01)
+        optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
         dataset = tf.data.Dataset.from_tensor_slices((images[train], labels[train]))
         dataset = dataset.shuffle(len(train), seed=1).repeat()
         batches = strategy.make_dataset_iterator(dataset.batch(FLAGS.batch, True))

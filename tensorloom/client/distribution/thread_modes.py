@@ -102,7 +102,7 @@ def skips_summaries() -> bool:
 
 def replica_number(replica_context: Any) -> int:
     """Which replica a context is of, as a number; 0 where that is not known."""
-    replica = replica_context._replica_id_in_sync_group
+    replica = replica_context.replica_id_in_sync_group
     if not isinstance(replica, int):
         replica = constant_value(replica)
     return 0 if replica is None else int(replica)

@@ -202,12 +202,13 @@ class DistributedDataset:
         self._strategy = strategy
         self.element_spec = dataset.element_spec
 
-    def make_initializable_iterator(self) -> DistributedIterator:
+    def make_initializable_iterator(
+        self, shared_name: str | None = None
+    ) -> DistributedIterator:
         """An iterator, whose `initialize()` is to be run first."""
         return self._iterator()
 
-    def _make_initializable_iterator(self, shared_name: Any = None) -> Any:
-        return self._iterator()
+    _make_initializable_iterator = make_initializable_iterator
 
     def make_one_shot_iterator(self) -> DistributedIterator:
         """Refused: ValueError, as it must be initialized."""
@@ -264,7 +265,9 @@ class DistributedDatasetsFromFunction:
         self._input_contexts = input_contexts
         self._strategy = strategy
 
-    def make_initializable_iterator(self) -> DistributedIterator:
+    def make_initializable_iterator(
+        self, shared_name: str | None = None
+    ) -> DistributedIterator:
         """An iterator, whose `initialize()` is to be run first."""
         workers = self._input_workers
         datasets = []
@@ -277,8 +280,7 @@ class DistributedDatasetsFromFunction:
             workers, iterators_of(datasets, workers), self._strategy
         )
 
-    def _make_initializable_iterator(self, shared_name: Any = None) -> Any:
-        return self.make_initializable_iterator()
+    _make_initializable_iterator = make_initializable_iterator
 
     def make_one_shot_iterator(self) -> DistributedIterator:
         """Refused: ValueError, as it must be initialized."""

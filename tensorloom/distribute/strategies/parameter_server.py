@@ -100,6 +100,10 @@ class CentralStorageStrategy(Strategy):
             )
         )
 
+    @classmethod
+    def _from_num_gpus(cls, num_gpus: int) -> CentralStorageStrategy:
+        return cls(device_names.local_devices_from_num_gpus(num_gpus))
+
 
 class ParameterServerExtended(StrategyExtended):
     """What both strategies do."""

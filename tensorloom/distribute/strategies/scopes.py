@@ -13,7 +13,7 @@ from tensorloom.client.distribution.thread_modes import (
 from tensorloom.distribute.strategies.mode_checks import (
     require_cross_replica_or_default,
 )
-from tensorloom.framework.graph.graph import device
+from tensorloom.framework.graph.graph import device, get_default_graph
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -58,6 +58,7 @@ class StrategyScope:
         push_mode(ThreadMode(self._strategy, self._strategy, None))
         for _, scope in self._scopes:
             scope.__enter__()
+        self._devices, self._creators = _open_blocks()
         return self._strategy
 
     def __exit__(
@@ -66,6 +67,11 @@ class StrategyScope:
         if self._entered_again:
             self._entered_again -= 1
             return
+        devices, creators = _open_blocks()
+        if devices is not self._devices and len(self._scopes) > 2:
+            raise RuntimeError(_NESTING.format("Device"))
+        if creators != self._creators:
+            raise RuntimeError(_NESTING.format("Variable creator"))
         for kind, scope in reversed(self._scopes):
             try:
                 scope.__exit__(exception_type, exception_value, traceback)
@@ -74,3 +80,9 @@ class StrategyScope:
                     continue
                 raise RuntimeError(_NESTING.format(kind)) from error
         pop_mode()
+
+
+def _open_blocks() -> tuple[Any, list[Any]]:
+    """The device blocks and variable creators that are open."""
+    scopes = get_default_graph()._scopes
+    return scopes.devices, list(scopes.variable_creators)

@@ -122,6 +122,15 @@ class WorkerDeviceMap(DeviceMap):
         self._devices = _distinct(devices)
         self.num_replicas_per_worker = num_replicas_per_worker
 
+    @property
+    def devices_by_replica(self) -> Iterable[tuple[str, ...]]:
+        """Not known: ValueError."""
+        raise ValueError("`WorkerDeviceMap` is not indexed by replicas")
+
+    def replica_for_device(self, device: str) -> int | None:
+        """Not known: ValueError."""
+        raise ValueError("`WorkerDeviceMap` not indexed by replicas")
+
     def select_for_current_replica(self, values: Any, replica_context: Any) -> Any:
         """The part of a replica's worker."""
         replica = replica_number(replica_context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from tensorloom.distribute.values.device_maps import (
 )
 from tensorloom.distribute.values.update_context import get_update_device
 from tensorloom.framework.graph.graph import Tensor
-from tensorloom.framework.graph.tensor import is_dense_tensor_like
+from tensorloom.framework.graph.tensor import is_tensor
 from tensorloom.framework.types.composite_tensor import CompositeTensor
 
 
@@ -111,7 +112,7 @@ class DistributedValues:
     @property
     def is_tensor_like(self) -> bool:
         """Whether all parts are tensors or variables."""
-        return all(is_dense_tensor_like(value) for value in self._values)
+        return all(is_tensor(value) for value in self._values)
 
     def __str__(self) -> str:
         return self._shown(str)
@@ -128,7 +129,7 @@ class DistributedValues:
 class _FirstReplica:
     """Stands for the replica context outside of strategies."""
 
-    _replica_id_in_sync_group = 0
+    replica_id_in_sync_group = 0
 
 
 _FIRST = _FirstReplica()
@@ -149,15 +150,29 @@ class DistributedDelegate(DistributedValues):
         return self.get()
 
 
-def _delegated(operator: str) -> Callable[..., Any]:
+def _delegated(name: str) -> Callable[..., Any]:
+    """The operator of that special name, of the part at hand."""
+    plain = f"__{name[3:]}" if name in _REFLECTED else name
+    is_division = plain == "__div__"
+    function: Any = operator.truediv if is_division else getattr(operator, plain)
+
     def run(self: DistributedDelegate, *args: Any) -> Any:
         operand = self._get_as_operand()
-        return getattr(type(operand), operator)(operand, *args)
+        if name in _REFLECTED:
+            return function(*args, operand)
+        return function(operand, *args)
 
-    run.__name__ = operator
+    run.__name__ = name
     return run
 
 
+_REFLECTED = frozenset(
+    f"__r{name}__"
+    for name in (
+        *("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow"),
+        *("and", "or", "xor", "matmul"),
+    )
+)
 for _operator in Tensor.OVERLOADABLE_OPERATORS:
     if _operator not in ("__eq__", "__ne__"):
         setattr(DistributedDelegate, _operator, _delegated(_operator))
@@ -175,6 +190,10 @@ class PerReplica(DistributedValues, CompositeTensor):
     def graph(self) -> Any:
         """The graph of the first part."""
         return self._values[0].graph
+
+    @property
+    def _is_graph_tensor(self) -> bool:
+        return any(hasattr(value, "graph") for value in self._values)
 
 
 class PerReplicaSpec(TypeSpec):

@@ -137,7 +137,7 @@ class DistributedVariable(DistributedDelegate, Variable):
         """The operation of a replica's part; facts of the first for all replicas."""
         if in_cross_replica_context():
             op = self.primary.op
-            return DistributedVarOp(op.name, op.graph, op.traceback, op.type)
+            return DistributedVarOp(op.name, op.graph, tuple(op.traceback), op.type)
         return self.get().op
 
     @property

@@ -272,4 +272,8 @@ def is_dense_tensor_like(value: Any) -> bool:
 @export("is_tensor", "contrib.framework.is_tensor")
 def is_tensor(x: Any) -> bool:
     """True for tensors, sparse tensors, indexed slices and variables."""
-    return isinstance(x, _dense_tensor_like) or getattr(x, "_is_composite", False)
+    return (
+        isinstance(x, _dense_tensor_like)
+        or getattr(x, "_is_composite", False)
+        or bool(getattr(x, "is_tensor_like", False))
+    )
