@@ -145,6 +145,38 @@ def word2vec(tf):
         yield lambda: sess.run([loss, train], feed)
 
 
+def _tanh_loop(tf, x):
+    """1,000 iterations as AutoGraph converts them."""
+    total = 0.0
+    for i in tf.range(1000):
+        if i % 2 > 0:
+            total += x
+        else:
+            total = tf.tanh(total)
+    return total
+
+
+@table.step("autograph loop, 1,000 iterations with a condition", target=0.6)
+def autograph_loop(tf):
+    x = tf.placeholder(tf.float32, [])
+    loop = tf.autograph.to_graph(_tanh_loop)(tf, x)
+    with tf.Session() as sess:
+        yield lambda: sess.run(loop, {x: 1.5})
+
+
+@table.step("the same with tf.while_loop and tf.cond", target=1.0)
+def same_while_loop(tf):
+    x = tf.placeholder(tf.float32, [])
+
+    def body(i, total):
+        following = tf.cond(i % 2 > 0, lambda: total + x, lambda: tf.tanh(total))
+        return i + 1, following
+
+    loop = tf.while_loop(lambda i, _: i < 1000, body, [0, 0.0])[1]
+    with tf.Session() as sess:
+        yield lambda: sess.run(loop, {x: 1.5})
+
+
 @table.step("while_loop, 10,000 scalar iterations", target=0.25)
 def long_while_loop(tf):
     x = tf.placeholder(tf.float32, [])
