@@ -153,6 +153,9 @@ CHANGED: Final[dict[str, dict[str, str]]] = {
         "MessageToDict": "python_functions:MessageToDict",
         "MessageToJson": "python_functions:MessageToJson",
     },
+    "google.protobuf.text_format": {
+        "MessageToString": "protobuf_text:MessageToString",
+    },
     "random": {
         "shuffle": "python_functions:shuffle",
         "sample": "python_functions:sample",

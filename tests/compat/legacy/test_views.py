@@ -62,14 +62,28 @@ def run(source: str) -> dict[str, Any]:
             "json_format.MessageToDict(Int32Value(), including_default_value_fields=1)",
             0,
         ),
+        (
+            "text_format.MessageToString(FloatValue(value=1 / 3), float_format='.3g')",
+            "value: 0.333\n",
+        ),
+        (
+            "text_format.MessageToString(ListValue(values=[Value(number_value=2 / 3)]),"
+            " as_one_line=True, float_format='.2f', double_format='.4f')",
+            "values { number_value: 0.6667 }",
+        ),
+        (
+            "text_format.MessageToString(FloatValue(value=0.1), False, True)",
+            "value: 0.1",
+        ),
         ("sorted(random.sample({1, 2}, 2))", [1, 2]),
         ("list(itertools.izip([1], [2]))", [(1, 2)]),
     ],
 )
 def test_what_is_gone_is_there(expression: str, value: Any) -> None:
     lines = "import numpy as np, collections, inspect, time, fractions, json, random\n"
-    lines += "from google.protobuf import json_format\n"
-    lines += "from google.protobuf.wrappers_pb2 import Int32Value\n"
+    lines += "from google.protobuf import json_format, text_format\n"
+    lines += "from google.protobuf.struct_pb2 import ListValue, Value\n"
+    lines += "from google.protobuf.wrappers_pb2 import FloatValue, Int32Value\n"
     lines += "import itertools\n"
     assert run(f"{lines}found = {expression}")["found"] == value
 

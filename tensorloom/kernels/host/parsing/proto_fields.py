@@ -174,14 +174,26 @@ def _pool_of(source: bytes) -> Any:
 
 
 def find_fields(descriptor: Any, names: Sequence[bytes], owner: str) -> list[Field]:
-    """The fields of those names. Raises InvalidArgumentError for unknown ones."""
+    """The fields of those names, or extensions of those full names.
+
+    Raises:
+      InvalidArgumentError: there is none of a name.
+    """
     found = []
     for name in map(bytes.decode, names):
-        field = descriptor.fields_by_name.get(name)
+        field = descriptor.fields_by_name.get(name) or _extension(descriptor, name)
         if field is None:
             raise invalid_argument(f"Unknown field: {name} in message type {owner}")
         found.append(_field(field))
     return found
+
+
+def _extension(descriptor: Any, name: str) -> Any:
+    try:
+        extension = descriptor.file.pool.FindExtensionByName(name)
+    except KeyError:
+        return None
+    return extension if extension.containing_type is descriptor else None
 
 
 def _field(field: Any) -> Field:
