@@ -191,6 +191,7 @@ class BoostedTreesClassifier(_BoostedTrees):
         Raises:
           ValueError: an argument has an impossible value.
         """
+        options = TreeOptions.among(locals())
         if n_classes is not _TWO_CLASSES and n_classes > 2 and pruning_mode is not None:
             raise ValueError("For now pruning is not supported with multi class.")
         if n_classes is not _TWO_CLASSES and n_classes != 2:
@@ -207,18 +208,7 @@ class BoostedTreesClassifier(_BoostedTrees):
         model = TreeModel(
             head,
             list(feature_columns),
-            TreeOptions(
-                n_trees,
-                max_depth,
-                learning_rate,
-                l1_regularization,
-                l2_regularization,
-                tree_complexity,
-                min_node_weight,
-                center_bias,
-                pruning_mode,
-                quantile_sketch_epsilon,
-            ),
+            options,
             n_batches_per_layer,
             derivatives=_derivatives_of_log_loss if plain else None,
             weight_column=weight_column,
@@ -268,6 +258,7 @@ class BoostedTreesRegressor(_BoostedTrees):
         Raises:
           ValueError: an argument has an impossible value.
         """
+        options = TreeOptions.among(locals())
         if label_dimension is not _ONE_NUMBER and label_dimension != 1:
             raise ValueError(
                 "For now only 1 dimension regression is supported. "
@@ -281,18 +272,7 @@ class BoostedTreesRegressor(_BoostedTrees):
         model = TreeModel(
             head,
             list(feature_columns),
-            TreeOptions(
-                n_trees,
-                max_depth,
-                learning_rate,
-                l1_regularization,
-                l2_regularization,
-                tree_complexity,
-                min_node_weight,
-                center_bias,
-                pruning_mode,
-                quantile_sketch_epsilon,
-            ),
+            options,
             n_batches_per_layer,
             weight_column=weight_column,
             train_in_memory=train_in_memory,
@@ -332,21 +312,11 @@ class BoostedTreesEstimator(_BoostedTrees):
         Raises:
           ValueError: an argument has an impossible value.
         """
+        options = TreeOptions.among(locals())
         model = TreeModel(
             head,
             list(feature_columns),
-            TreeOptions(
-                n_trees,
-                max_depth,
-                learning_rate,
-                l1_regularization,
-                l2_regularization,
-                tree_complexity,
-                min_node_weight,
-                center_bias,
-                pruning_mode,
-                quantile_sketch_epsilon,
-            ),
+            options,
             n_batches_per_layer,
         )
         is_classification = isinstance(head, BinaryHead | MultiClassHead)

@@ -88,8 +88,8 @@ class EnsembleGrower(abc.ABC):
             tree_ensemble_handle=self._ensemble.resource_handle,
             mean_gradients=gradients,
             mean_hessians=hessians,
-            l1=self._options.l1,
-            l2=self._options.l2,
+            l1=self._options.l1_regularization,
+            l2=self._options.l2_regularization,
         )
         return is_needed.assign(goes_on)
 
@@ -105,8 +105,8 @@ class EnsembleGrower(abc.ABC):
                 "BoostedTreesCalculateBestGainsPerFeature",
                 node_id_range=layer,
                 stats_summary_list=group_summaries,
-                l1=options.l1,
-                l2=options.l2,
+                l1=options.l1_regularization,
+                l2=options.l2_regularization,
                 tree_complexity=options.tree_complexity,
                 min_node_weight=options.min_node_weight,
                 max_splits=options.max_splits,

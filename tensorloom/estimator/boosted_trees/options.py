@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 from tensorloom.train.boosted_trees import PruningMode
 
@@ -18,8 +20,8 @@ class TreeOptions:
     n_trees: int
     max_depth: int
     learning_rate: float
-    l1: float
-    l2: float
+    l1_regularization: float
+    l2_regularization: float
     # What each leaf must gain to stay.
     tree_complexity: float
     # The least sum of second derivatives on each side of a split.
@@ -29,6 +31,11 @@ class TreeOptions:
     pruning_mode: str
     # How far off the quantiles of floats may be; one part is a bucket.
     quantile_sketch_epsilon: float
+
+    @classmethod
+    def among(cls, arguments: Mapping[str, Any]) -> TreeOptions:
+        """The options among all arguments of a model, which have these names."""
+        return cls(**{field.name: arguments[field.name] for field in fields(cls)})
 
     @property
     def num_quantiles(self) -> int:

@@ -12,6 +12,7 @@ from tensorloom.master import verify
 from tensorloom.master.optimize import custom_passes
 from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fusion.columns_of_product import multiply_for_columns
+from tensorloom.master.optimize.fusion.count_both import fuse_count_both
 from tensorloom.master.optimize.fusion.matmul_bias import fuse_matmul_bias
 from tensorloom.master.optimize.fusion.mean_gradient import fuse_mean_gradient
 from tensorloom.master.optimize.fusion.optimizer_updates import fuse_optimizer_updates
@@ -59,6 +60,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("reshape_after_arithmetic", reshape_after_arithmetic),
     ("fuse_sigmoid_cross_entropy", fuse_sigmoid_cross_entropy),
     ("fuse_mean_gradient", fuse_mean_gradient),
+    ("fuse_count_both", fuse_count_both),
     ("pads_to_concat", concatenate_pads),
     ("dead_nodes", remove_dead_nodes),
     ("relu_before_pool", take_relu_gradient_before_pool),

@@ -64,6 +64,7 @@ _TOGGLES = {
     "columns_of_product": "arithmetic_optimization",
     "dead_loop_variables": "loop_optimization",
     "dependency": "dependency_optimization",
+    "fuse_count_both": "remapping",
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
     "fuse_mean_gradient": "remapping",
@@ -81,7 +82,7 @@ _TOGGLES = {
 # Passes whose results have ops of our own.
 _MAKES_OWN_OPS = frozenset(
     [
-        *("fuse_matmul_bias", "fuse_optimizer_updates"),
+        *("fuse_matmul_bias", "fuse_optimizer_updates", "fuse_count_both"),
         *("fuse_mean_gradient", "fuse_sigmoid_cross_entropy"),
         *("fuse_split_lookup", "sum_of_products", "unrolled_products"),
         "summed_sparse_updates",
