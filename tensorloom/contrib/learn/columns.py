@@ -160,3 +160,34 @@ def embedding_multipliers(
 def get_embedding_variable(column: Any, collection: str, input_scope: str) -> list[Any]:
     """The variables of a column of embeddings."""
     return get_collection(collection, f"{input_scope}/{column.name}")
+
+
+def sequence_input(
+    features: Mapping[Any, Any], columns: Any, collections: Any, scope: Any
+) -> Any:
+    """`tf.contrib.layers`' columns side by side, for each step: [batch, time, size]."""
+    return _layers(
+        "sequence_input_from_feature_columns",
+        columns_to_tensors=features,
+        feature_columns=columns,
+        weight_collections=collections,
+        scope=scope,
+    )
+
+
+def old_dense_input(
+    features: Mapping[Any, Any], columns: Any, collections: Any, scope: Any
+) -> Any:
+    """`tf.contrib.layers`' columns side by side: [batch, size]."""
+    return _layers(
+        "input_from_feature_columns",
+        columns_to_tensors=features,
+        feature_columns=columns,
+        weight_collections=collections,
+        scope=scope,
+    )
+
+
+def target(name: str, **options: Any) -> Any:
+    """What makes predictions and losses of activations, of `tf.contrib.layers`."""
+    return _layers(name, **options)

@@ -13,7 +13,7 @@ from tensorloom.contrib.learn.monitors.base_monitors import (
     extract_output,
 )
 from tensorloom.framework.export import export
-from tensorloom.summary.writer import FileWriter
+from tensorloom.summary import writer
 from tensorloom.summary.writer_cache import FileWriterCache
 
 
@@ -41,14 +41,14 @@ class SummarySaver(EveryN):
         self._summary_op = summary_op
         self._summary_writer = summary_writer
         if summary_writer is None and output_dir:
-            self._summary_writer = FileWriter(output_dir)
+            self._summary_writer = writer.FileWriter(output_dir)
         self._scaffold = scaffold
 
     def set_estimator(self, estimator: Any) -> None:
         """Takes the model, whose directory gets the summaries if none was said."""
         super().set_estimator(estimator)
         if self._summary_writer is None:
-            self._summary_writer = FileWriter(estimator.model_dir)
+            self._summary_writer = writer.FileWriter(estimator.model_dir)
 
     def every_n_step_begin(self, step: int) -> list[Any]:
         """Asks for the summaries."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.testing`: summaries that tests look at."""
