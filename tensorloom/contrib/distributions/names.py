@@ -19,7 +19,25 @@ from tensorloom.distributions.reparameterization import (
     NOT_REPARAMETERIZED,
     ReparameterizationType,
 )
+from tensorloom.distributions.softplus_parameters import (
+    BetaWithSoftplusConcentration,
+    ExponentialWithSoftplusRate,
+    GammaWithSoftplusConcentrationRate,
+    LaplaceWithSoftplusScale,
+    NormalWithSoftplusScale,
+    StudentTWithAbsDfSoftplusScale,
+)
+from tensorloom.distributions.static_values import (
+    reduce_weighted_logsumexp,
+    softplus_inverse,
+)
 from tensorloom.distributions.student_t import StudentT
+from tensorloom.distributions.triangular import (
+    fill_triangular,
+    fill_triangular_inverse,
+    matrix_diag_transform,
+    tridiag,
+)
 from tensorloom.distributions.uniform import Uniform
 from tensorloom.framework.export import export_value
 
@@ -41,3 +59,18 @@ export_value(ReparameterizationType, "contrib.distributions.ReparameterizationTy
 export_value(StudentT, "contrib.distributions.StudentT")
 export_value(Uniform, "contrib.distributions.Uniform")
 export_value(kl_divergence, "contrib.distributions.kl_divergence")
+for _value in (
+    BetaWithSoftplusConcentration,
+    ExponentialWithSoftplusRate,
+    GammaWithSoftplusConcentrationRate,
+    LaplaceWithSoftplusScale,
+    NormalWithSoftplusScale,
+    StudentTWithAbsDfSoftplusScale,
+    fill_triangular,
+    fill_triangular_inverse,
+    matrix_diag_transform,
+    reduce_weighted_logsumexp,
+    softplus_inverse,
+    tridiag,
+):
+    export_value(_value, f"contrib.distributions.{_value.__name__}")
