@@ -140,6 +140,7 @@ class _Replica(threading.Thread):
             self._init_graph = get_default_graph()
         self._creators = list(self.graph._variable_creators)
         self._strategies = self.graph._scopes.strategies
+        self._control_flow_context = self.graph._scopes.control_flow_context
         self._variable_scope = get_variable_scope()
         scope = self.graph.get_name_scope()
         self._name_scope = f"{scope}/" if scope else ""
@@ -189,6 +190,7 @@ class _Replica(threading.Thread):
             scopes = self.graph._scopes
             scopes.variable_creators = self._creators
             scopes.strategies = self._strategies
+            scopes.control_flow_context = self._control_flow_context
             number = constant_op.constant(self._number, dtypes.int32)
             for context in (
                 MirroredReplicaContext(self._strategy, number),

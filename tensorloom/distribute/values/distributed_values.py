@@ -153,8 +153,7 @@ class DistributedDelegate(DistributedValues):
 def _delegated(name: str) -> Callable[..., Any]:
     """The operator of that special name, of the part at hand."""
     plain = f"__{name[3:]}" if name in _REFLECTED else name
-    is_division = plain == "__div__"
-    function: Any = operator.truediv if is_division else getattr(operator, plain)
+    function: Any = _FUNCTIONS.get(plain) or getattr(operator, plain)
 
     def run(self: DistributedDelegate, *args: Any) -> Any:
         operand = self._get_as_operand()
@@ -166,6 +165,8 @@ def _delegated(name: str) -> Callable[..., Any]:
     return run
 
 
+# Of what `operator` has under another name, or with fewer arguments.
+_FUNCTIONS = {"__div__": operator.truediv, "__pow__": pow}
 _REFLECTED = frozenset(
     f"__r{name}__"
     for name in (

@@ -136,12 +136,12 @@ def init_from_checkpoint(
       TypeError: what a name is assigned to is none of these.
       ValueError: a name is not in the checkpoint, or a shape differs.
     """
-    # Once for all replicas of a strategy.
-    merge_call(_init_from_checkpoint, ckpt_dir_or_file, assignment_map)
+    # Once for all replicas of a strategy; all have the same variables.
+    merge_call(lambda _: _init_from_checkpoint(ckpt_dir_or_file, assignment_map))
 
 
 def _init_from_checkpoint(
-    strategy: Any, ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any]
+    ckpt_dir_or_file: Any, assignment_map: Mapping[str, Any]
 ) -> None:
     prefix = _checkpoint_prefix(ckpt_dir_or_file)
     shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()

@@ -127,3 +127,31 @@ def test_several_steps_in_one_run(strategy: Any) -> None:
         session.run([iterator.initialize(), total.initializer])
         session.run(context.run_op)
         assert session.run(list(total.values)) == [15, 15]
+
+
+def test_layers_in_a_loop_of_steps(strategy: Any) -> None:
+    with strategy.scope():
+        dataset = tf.data.Dataset.from_tensors([[1.0]]).repeat()
+        iterator = strategy.make_input_fn_iterator(lambda _: dataset)
+        optimizer = tf.train.GradientDescentOptimizer(0.125)
+
+        def fn(x: Any) -> Any:
+            y = tf.layers.dense(
+                x, 1, use_bias=False, kernel_initializer=tf.zeros_initializer()
+            )
+            return optimizer.minimize(tf.reduce_sum(tf.square(y - 1.0)))
+
+        def step(_: Any, elements: Any) -> Any:
+            return strategy.group(
+                strategy.extended.call_for_each_replica(fn, args=(elements,))
+            )
+
+        context = strategy.extended.experimental_run_steps_on_iterator(
+            step, iterator, 2
+        )
+        (kernel,) = tf.trainable_variables()
+    with tf.Session(config=CONFIG) as session:
+        session.run([iterator.initialize(), tf.global_variables_initializer()])
+        session.run(context.run_op)
+        # Each step halves the distance.
+        np.testing.assert_allclose(session.run(kernel.values[1]), [[0.75]])

@@ -318,9 +318,13 @@ def test_variables_start_with_values_of_a_checkpoint(
             path = tf.train.Saver().save(session, str(tmp_path / "model"))
     with strategy.scope():
         v = tf.get_variable("v", initializer=1.0)
+        w = tf.get_variable("w", initializer=1.0)
         tf.train.init_from_checkpoint(path, {"a": v})
+    strategy.experimental_run_v2(
+        lambda: tf.train.init_from_checkpoint(path, {"a": "".join(["w"])})
+    )
     with _session() as session:
-        assert session.run(list(v.values)) == [4.0, 4.0]
+        assert session.run([*v.values, *w.values]) == [4.0] * 4
 
 
 @pytest.mark.parametrize(

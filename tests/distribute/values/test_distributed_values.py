@@ -69,6 +69,9 @@ def test_the_part_of_a_device() -> None:
 def test_a_mirrored_value_acts_as_the_part_at_hand() -> None:
     value = Mirrored(TWO, (3, 4))
     assert value + 1 == 4
+    assert 1 - value == -2
+    assert value + value == 6
+    assert pow(value, 2, 5) == 4
     assert value.bit_length() == 2
     assert -Mirrored(TWO, (tf.constant(1.0), tf.constant(2.0))).get().shape.rank == 0
     with pytest.raises(AttributeError):
