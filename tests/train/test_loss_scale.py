@@ -81,3 +81,30 @@ def test_rewrite_wraps_an_optimizer_once() -> None:
     with pytest.raises(ValueError, match="already be an instance"):
         experimental.enable_mixed_precision_graph_rewrite(wrapped)
     experimental.disable_mixed_precision_graph_rewrite()
+
+
+@pytest.mark.parametrize(("infinite", "expected"), [(False, 0.0), (True, 1.0)])
+def test_replicas_are_updated_if_all_gradients_are_finite(
+    infinite: bool, expected: float
+) -> None:
+    strategy = tf.distribute.MirroredStrategy(["/device:CPU:0", "/device:CPU:1"])
+    with strategy.scope():
+        v = tf.get_variable("v", initializer=1.0)
+        optimizer = tf.train.experimental.MixedPrecisionLossScaleOptimizer(
+            tf.train.GradientDescentOptimizer(0.25), "dynamic"
+        )
+
+        def fn() -> Any:
+            number = tf.distribute.get_replica_context().replica_id_in_sync_group
+            last = tf.cast(tf.equal(number, 1), tf.float32)
+            factor = 1.0 + (last * 1e38 * 1e38 if infinite else 0.0)
+            return optimizer.minimize(v * v * factor)
+
+        step = strategy.group(strategy.experimental_run_v2(fn))
+        with pytest.raises(ValueError, match="in a replica context"):
+            optimizer.apply_gradients([(1.0, v)])
+        init = tf.global_variables_initializer()
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        session.run(init)
+        session.run(step)
+        assert session.run(list(v.values)) == [expected] * 2

@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow.cond import cond
+from tensorloom.client.distribution.thread_modes import (
+    in_cross_replica_context,
+    merge_call,
+)
 from tensorloom.framework.export import export
 from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.ops.control_flow.builders import group, no_op
@@ -80,18 +84,32 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
     ) -> Operation:
         """An operation that updates the variables if the gradients allow it.
 
-        Arguments and errors are those of `Optimizer.apply_gradients`.
+        Arguments and errors are those of `Optimizer.apply_gradients`; for all replicas
+        of a strategy together it is a ValueError.
         """
+        if in_cross_replica_context():
+            raise ValueError("apply_gradients() must be called in a replica context.")
         if not isinstance(self._loss_scale, loss_scales.DynamicLossScale):
             return self._optimizer.apply_gradients(grads_and_vars, global_step, name)
-        pairs = tuple(grads_and_vars)
         name = self.get_name() if name is None else name
-        update_scale, should_apply = self._loss_scale.update([g for g, _ in pairs])
+        merged: Operation = merge_call(
+            self._apply_if_finite, tuple(grads_and_vars), global_step, name
+        )
+        return merged
 
-        def apply() -> Operation:
-            return self._optimizer.apply_gradients(
-                pairs, global_step, f"{name}-wrapped"
-            )
+    def _apply_if_finite(
+        self, strategy: Any, pairs: Any, global_step: Any, name: str
+    ) -> Operation:
+        """Updates the variables, of all replicas of a strategy if there is one."""
+        update_scale, should_apply = self._loss_scale.update([g for g, _ in pairs])
+        arguments = pairs, global_step, f"{name}-wrapped"
+        update = self._optimizer.apply_gradients
+
+        def apply() -> Any:
+            if strategy is None:
+                return update(*arguments)
+            updates = strategy.extended.call_for_each_replica(update, args=arguments)
+            return strategy.group(updates)
 
         return group(cond(should_apply, apply, no_op), update_scale, name=name)
 

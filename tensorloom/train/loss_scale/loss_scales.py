@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from tensorloom.client.control_flow.cond import cond
+from tensorloom.client.distribution.reduce_op import ReduceOp
+from tensorloom.client.distribution.thread_modes import get_cross_replica_context
 from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Operation, Tensor, get_default_graph
@@ -187,7 +189,7 @@ class DynamicLossScale(LossScale):
 
     def update(self, grads: Any) -> tuple[Operation, Any]:
         """Counts the step; see the class."""
-        is_finite = _is_all_finite(nest.flatten(grads))
+        is_finite = _is_finite_everywhere(nest.flatten(grads))
 
         def after_good_step() -> Any:
             return cond(
@@ -231,6 +233,21 @@ class DynamicLossScale(LossScale):
 def _is_all_finite(grads: Iterable[Any]) -> Tensor:
     each = [reduce_all(math_ops.is_finite(grad)) for grad in grads if grad is not None]
     found: Tensor = reduce_all(each)
+    return found
+
+
+def _is_finite_everywhere(grads: list[Any]) -> Tensor:
+    """Whether the gradients are finite, in all replicas of a strategy."""
+    strategy = get_cross_replica_context()
+    if strategy is None:
+        return _is_all_finite(grads)
+
+    def in_replica(grads: list[Any]) -> Any:
+        return math_ops.cast(_is_all_finite(grads), dtypes.float32)
+
+    each = strategy.extended.call_for_each_replica(in_replica, args=(grads,))
+    count = strategy.reduce(ReduceOp.SUM, each, axis=None)
+    found: Tensor = math_ops.equal(count, strategy.num_replicas_in_sync)
     return found
 
 
