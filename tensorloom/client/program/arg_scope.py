@@ -28,11 +28,12 @@ class _Stack(threading.local):
 _stack = _Stack()
 
 
-def _key(function: Any) -> str:
-    found = getattr(function, "_key_op", None)
+def scope_key(op: Any) -> str:
+    """What a function is known by in scopes."""
+    found = getattr(op, "_key_op", None)
     if found is not None:
         return str(found)
-    return f"{function.__module__}.{getattr(function, '__qualname__', function)}"
+    return f"{op.__module__}.{getattr(op, '__qualname__', op)}"
 
 
 @export("contrib.framework.current_arg_scope")
@@ -44,7 +45,7 @@ def current_arg_scope() -> Scope:
 @export("contrib.framework.add_arg_scope")
 def add_arg_scope(func: _Function) -> _Function:
     """Decorator: lets `arg_scope` give the function's keyword arguments defaults."""
-    key = _key(func)
+    key = scope_key(func)
 
     @functools.wraps(func)
     def with_scope(*args: Any, **kwargs: Any) -> Any:
@@ -65,7 +66,7 @@ def _optional_arguments(function: Callable[..., Any]) -> Iterator[str]:
 @export("contrib.framework.has_arg_scope")
 def has_arg_scope(func: Any) -> bool:
     """Whether the function is decorated with `add_arg_scope`."""
-    return _key(func) in _DECORATED
+    return scope_key(func) in _DECORATED
 
 
 @export("contrib.framework.arg_scoped_arguments")
@@ -77,7 +78,7 @@ def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
     """
     if not has_arg_scope(func):
         raise ValueError(f"{func} is not decorated with @add_arg_scope")
-    return _DECORATED[_key(func)]
+    return _DECORATED[scope_key(func)]
 
 
 @export("contrib.framework.arg_scope")
@@ -117,9 +118,11 @@ def _nested_scope(functions: Sequence[Any], kwargs: dict[str, Any]) -> Scope:
         )
     for function in functions:
         if not has_arg_scope(function):
-            raise ValueError(f"{_key(function)} is not decorated with @add_arg_scope")
+            raise ValueError(
+                f"{scope_key(function)} is not decorated with @add_arg_scope"
+            )
     scope = dict(current_arg_scope())
     for function in functions:
-        key = _key(function)
+        key = scope_key(function)
         scope[key] = {**scope.get(key, {}), **kwargs}
     return scope

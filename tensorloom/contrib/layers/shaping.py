@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,24 +18,28 @@ from tensorloom.contrib.layers.collections import (
 )
 from tensorloom.contrib.layers.layer_ends import check_format
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.graph.graph import control_dependencies, name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.sparse_tensor import SparseTensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.layers.core import Dropout
 from tensorloom.layers.core import flatten as flatten_images
+from tensorloom.ops.array.concat import concat
 from tensorloom.ops.array.constant import constant
 from tensorloom.ops.array.permute import transpose
 from tensorloom.ops.array.reshape import reshape
 from tensorloom.ops.array.shape import shape
+from tensorloom.ops.debugging.check_rank import assert_rank_at_least
 from tensorloom.ops.indexing.gather import gather_nd
 from tensorloom.ops.indexing.one_hot import one_hot
 from tensorloom.ops.indexing.selection import where
+from tensorloom.ops.indexing.slice import strided_slice
 from tensorloom.ops.math.cast import to_int64
 from tensorloom.ops.math.comparison import not_equal
 from tensorloom.ops.nn.bias import bias_add as add_biases
 from tensorloom.ops.nn.softmax import softmax as softmax_op
-from tensorloom.ops.reductions.reductions import reduce_max
+from tensorloom.ops.reductions.reductions import reduce_max, reduce_prod
+from tensorloom.ops.sparse.shape_builders import sparse_reshape
 from tensorloom.ops.state.initializers import Zeros
 
 _IMAGES = ("NCHW", "NHWC")
@@ -321,3 +326,52 @@ def stack(
             own = given if isinstance(given, list | tuple) else [given]
             outputs = layer(outputs, *own, **kwargs, scope=f"{name}_{number}")
         return outputs
+
+
+@add_arg_scope
+def inner_flatten(
+    inputs: Any,
+    new_rank: int,
+    output_collections: Any = None,
+    scope: str | None = None,
+) -> Any:
+    """A tensor, sparse or dense, of a lower rank: its last axes made one.
+
+    Raises:
+      ValueError: its rank is below `new_rank` already.
+    """
+    with name_scope(scope, "InnerFlatten", [inputs, new_rank]) as sc:
+        if isinstance(inputs, SparseTensor):
+            flat = _sparse_inner_flatten(inputs, new_rank)
+        else:
+            flat = _dense_inner_flatten(convert_to_tensor(inputs), new_rank)
+        return collect_named_outputs(output_collections, sc, flat)
+
+
+def _sparse_inner_flatten(inputs: SparseTensor, new_rank: int) -> Any:
+    rank = inputs.dense_shape.get_shape().as_list()[0]
+    if rank is not None and rank < new_rank:
+        raise ValueError(
+            f"Inputs has rank less than new_rank. {inputs} must have rank at least "
+            f"{new_rank}. Received rank {rank}, shape {inputs.get_shape()}"
+        )
+    outer, inner = (
+        inputs.dense_shape[: new_rank - 1],
+        inputs.dense_shape[new_rank - 1 :],
+    )
+    return sparse_reshape(inputs, concat((outer, [reduce_prod(inner)]), 0))
+
+
+def _dense_inner_flatten(inputs: Any, new_rank: int) -> Any:
+    check = assert_rank_at_least(
+        inputs, new_rank, message="inputs has rank less than new_rank"
+    )
+    with control_dependencies([check]):
+        outer = strided_slice(shape(inputs), [0], [new_rank - 1])
+        flat = reshape(inputs, concat((outer, [-1]), 0))
+    known = inputs.get_shape()
+    if isinstance(new_rank, int) and known.ndims is not None:
+        inner = known.as_list()[new_rank - 1 :]
+        size = None if None in inner else math.prod(inner)
+        flat.set_shape([*known.as_list()[: new_rank - 1], size])
+    return flat

@@ -97,7 +97,7 @@ def _of_collection(name: str, collection: str) -> Callable[..., list[Any]]:
 
     summarize.__name__ = summarize.__qualname__ = name
     summarize.__doc__ = f"The summaries of the collection {collection}."
-    return export(f"contrib.slim.{name}")(summarize)
+    return export(f"contrib.slim.{name}", f"contrib.layers.summaries.{name}")(summarize)
 
 
 summarize_variables = _of_collection("summarize_variables", GraphKeys.GLOBAL_VARIABLES)

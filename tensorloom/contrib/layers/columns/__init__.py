@@ -1,0 +1,1 @@
+"""The first feature columns: of estimators before `tf.feature_column`."""
