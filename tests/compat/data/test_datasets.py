@@ -294,3 +294,20 @@ def test_copies_on_devices() -> None:
             assert session.run(following).tolist() == [12]
     with pytest.raises(TypeError, match="`dataset` must be"):
         distribute.replicate([1, 2], ["/cpu:0"])
+
+
+def test_map_defun_of_variants() -> None:
+    """A batch of sparse tensors as a variant, through a function slice by slice."""
+    sparse = tf.SparseTensor([[0, 0], [1, 2]], [1, 2], [3, 4])
+    held = tf.serialize_sparse(sparse, out_type=tf.variant)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.variant)])
+    def same(x: Any) -> Any:
+        return x
+
+    (made,) = map_defun.map_defun(same, [tf.stack([held] * 2)], [tf.variant], [None])
+    back = tf.raw_ops.DeserializeSparse(serialized_sparse=made, dtype=tf.int32)
+    with tf.Session() as session:
+        found = tf.SparseTensorValue(*session.run(back))
+        assert found.dense_shape.tolist() == [2, 3, 4]
+        assert found.values.tolist() == [1, 2, 1, 2]

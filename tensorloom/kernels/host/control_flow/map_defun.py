@@ -71,7 +71,11 @@ def _check(row: Sequence[Any], types: Sequence[DType], shapes: Sequence[Any]) ->
     """Raises InvalidArgumentError unless what the function gives is as was said."""
     for index, (value, dtype, shape) in enumerate(zip(row, types, shapes, strict=True)):
         kind = np.asarray(value).dtype
-        if kind not in (dtype.as_numpy_dtype, dtypes.memory_dtype(dtype), object):
+        # Strings and variants are objects.
+        if kind != object and (
+            dtype is dtypes.variant
+            or kind not in (dtype.as_numpy_dtype, dtypes.memory_dtype(dtype))
+        ):
             raise errors.InvalidArgumentError(
                 None,
                 None,
