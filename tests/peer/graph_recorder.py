@@ -28,8 +28,8 @@ MODULES = [
     "random_programs",
     "contrib",
     "optimized",
-    "newer",
-    "newer_attrs",
+    "tensorflow2",
+    "tensorflow2_attrs",
 ]
 
 

@@ -132,7 +132,7 @@ class KernelDef:
     any_inputs: frozenset[str] = frozenset()
     context: bool = False  # compute gets an OpKernelContext first
     blocking: bool = False  # may wait: gets a thread of its own
-    patient: bool = False  # blocking, and its end releases no other blocking kernel
+    only_waits: bool = False  # blocking, and its end releases no other blocking kernel
     aliases: bool = False  # an output may share memory with an input
     retains: frozenset[str] = frozenset()  # inputs kept beyond the step
     inline: str = ""  # expression for rank-0 host numbers, "({0} + {1})"
@@ -211,7 +211,7 @@ def host_kernel(
     any_inputs: Sequence[str] = (),
     context: bool = False,
     blocking: bool = False,
-    patient: bool = False,
+    only_waits: bool = False,
     aliases: bool = False,
     retains: Sequence[str] = (),
     inline: str = "",
@@ -220,7 +220,7 @@ def host_kernel(
     """Registers a kernel over NumPy values in host memory.
 
     Args beyond those of `kernel`:
-      patient: the kernel may wait, but its end releases no other kernel that waits.
+      only_waits: the kernel may wait, but its end releases no other kernel that waits.
       inline: a Python expression over `{0}`, `{1}`, ... used in place of a call where
         all inputs and the output are numbers of rank 0. Names in it: `np`, `math`.
       large: good for values of any size (strings; dtypes that torch cannot compute).
@@ -238,7 +238,7 @@ def host_kernel(
                     any_inputs=frozenset(any_inputs),
                     context=context,
                     blocking=blocking,
-                    patient=patient,
+                    only_waits=only_waits,
                     aliases=aliases,
                     retains=frozenset(retains),
                     inline=inline,

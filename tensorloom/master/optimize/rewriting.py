@@ -61,7 +61,7 @@ class Rewriting:
     def current(self, node: Node) -> Node:
         """A node of the old graph with what stands in for its inputs by now."""
         node = self._redirection.apply(node)
-        return _around(node, self._bypassed) if self._bypassed else node
+        return _past_bypassed(node, self._bypassed) if self._bypassed else node
 
     def keep(self, node: Node) -> None:
         """Adds a node to the new graph."""
@@ -73,7 +73,7 @@ class Rewriting:
 
     # --- rewrites --------------------------------------------------------------------
 
-    def stand_in(self, node: Node, edge: Edge, inside: Sequence[Node] = ()) -> bool:
+    def replace(self, node: Node, edge: Edge, inside: Sequence[Node] = ()) -> bool:
         """Puts another output in the place of the only output of a node.
 
         What the node owes is left to an Identity under its name, if it owes anything.
@@ -311,7 +311,9 @@ def as_group(node: Node) -> Node:
     )
 
 
-def _around(node: Node, bypassed: Mapping[str, tuple[Edge, tuple[str, ...]]]) -> Node:
+def _past_bypassed(
+    node: Node, bypassed: Mapping[str, tuple[Edge, tuple[str, ...]]]
+) -> Node:
     """The node with edges from bypassed identities replaced."""
     inputs: list[Edge] = []
     waits = dict.fromkeys(node.control_inputs)

@@ -217,7 +217,7 @@ class _Comparison:
                 is_same_read = variable in known and not (
                     old is not None and self._gained(old, new, variable)
                 )
-                if is_same_read or self._has_stand_in(name, variable):
+                if is_same_read or self._has_replacement(name, variable):
                     continue
                 yield (
                     f"references: '{name}' ({new.op}) reads '{variable[0]}' itself now,"
@@ -235,7 +235,7 @@ class _Comparison:
             for then, now in pairs
         )
 
-    def _has_stand_in(self, name: str, variable: Edge) -> bool:
+    def _has_replacement(self, name: str, variable: Edge) -> bool:
         """Whether a read before lies between the same writes as a read after does."""
         bit, after = self.bits.bit(name), self.after
         writers = [n for n, states in after.effects.items() if variable in states]

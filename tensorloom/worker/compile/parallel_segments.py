@@ -80,7 +80,7 @@ def split(nodes: Sequence[Node], functions: Mapping[str, FunctionIR]) -> Plan:
         any(n.name in blocking or n.op in RECEIVES for n in group) for group in members
     ]
     plan = Plan(members, order, after, blocks, bool(blocking))
-    return _in_one_thread(_with_patient_together(plan))
+    return _in_one_thread(_with_waits_merged(plan))
 
 
 def _keys(nodes: Sequence[Node], waits: Waits) -> dict[str, _Key]:
@@ -125,20 +125,20 @@ def _last_first(group: list[Node]) -> list[Node]:
     Programs fill accumulators in the order in which they take from them. A thread that
     waits for the last one first is woken once, and not once for each.
     """
-    only_wait = all(_is_patient(n) and n.op not in RECEIVES for n in group)
+    only_wait = all(_only_waits(n) and n.op not in RECEIVES for n in group)
     return group[::-1] if only_wait else group
 
 
-def _with_patient_together(plan: Plan) -> Plan:
-    """Merges segments of patient ops that the same segments wait for.
+def _with_waits_merged(plan: Plan) -> Plan:
+    """Merges segments of ops that only wait that the same segments wait for.
 
     Nothing can run before the last of these ops ends, so one thread may wait for them
-    in turn. A receive counts as patient: it changes nothing.
+    in turn. A receive only waits, too: it changes nothing.
     """
     groups: dict[tuple[frozenset[int], frozenset[int]], int] = {}
     into = list(range(len(plan.members)))
     for index, members in enumerate(plan.members):
-        if all(_is_patient(node) for node in members):
+        if all(_only_waits(node) for node in members):
             users = frozenset(i for i, a in enumerate(plan.after) if index in a)
             key = frozenset(plan.after[index]), users
             into[index] = groups.setdefault(key, index)
@@ -157,9 +157,9 @@ def _with_patient_together(plan: Plan) -> Plan:
     )
 
 
-def _is_patient(node: Node) -> bool:
+def _only_waits(node: Node) -> bool:
     return node.op in RECEIVES or any(
-        kernel.patient for kernel in op_kernel.registered_kernels(node.op)
+        kernel.only_waits for kernel in op_kernel.registered_kernels(node.op)
     )
 
 

@@ -89,11 +89,11 @@ def _flatten_to_nothing(patch: pytest.MonkeyPatch) -> None:
 
 
 def _cast_to_anything(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Rewriting, "stand_in", _stand_in_anyhow)
+    patch.setattr(Rewriting, "replace", _replace_anyhow)
     patch.setitem(arithmetic._RULES, "Cast", lambda view, node: (node.inputs[0], ()))
 
 
-def _stand_in_anyhow(self: Rewriting, node: Node, edge: Any, inside: Any = ()) -> bool:
+def _replace_anyhow(self: Rewriting, node: Node, edge: Any, inside: Any = ()) -> bool:
     self.redirect(node, [edge])
     return True
 

@@ -72,7 +72,7 @@ def _check(row: Sequence[Any], types: Sequence[DType], shapes: Sequence[Any]) ->
     for index, (value, dtype, shape) in enumerate(zip(row, types, shapes, strict=True)):
         kind = np.asarray(value).dtype
         # Strings and variants are objects.
-        if kind != object and (
+        if not kind.hasobject and (
             dtype is dtypes.variant
             or kind not in (dtype.as_numpy_dtype, dtypes.memory_dtype(dtype))
         ):

@@ -117,7 +117,7 @@ def _check_type(accumulator: Accumulator, dtype: Any) -> None:
     types=_TYPES,
     context=True,
     blocking=True,
-    patient=True,
+    only_waits=True,
     large=True,
 )
 def take_gradient(c: OpKernelConstruction) -> Compute:

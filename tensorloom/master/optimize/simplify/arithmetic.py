@@ -45,7 +45,7 @@ def simplify_arithmetic(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
             result = rule(view, node)
             if isinstance(result, Node):
                 node = result
-            elif result is not None and rewriting.stand_in(node, *result):
+            elif result is not None and rewriting.replace(node, *result):
                 view.note(node)
                 continue
         view.add(node)
