@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tensorloom.framework.export import export
 from tensorloom.keras.layers import conv_transpose as keras_conv_transpose
 from tensorloom.layers.base import Layer
+from tensorloom.layers.layer_functions import layer_function
 from tensorloom.ops.state import initializers as init_ops
-
-if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph import Tensor
 
 # Shared by all layers, as TensorFlow does.
 _ZEROS = init_ops.Zeros()
@@ -64,49 +62,7 @@ class Conv2DTranspose(keras_conv_transpose.Conv2DTranspose, Layer):
         )
 
 
-@export("layers.conv2d_transpose")
-def conv2d_transpose(
-    inputs: Any,
-    filters: int,
-    kernel_size: Any,
-    strides: Any = (1, 1),
-    padding: str = "valid",
-    data_format: str = "channels_last",
-    activation: Any = None,
-    use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = _ZEROS,
-    kernel_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    kernel_constraint: Any = None,
-    bias_constraint: Any = None,
-    trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
-) -> Tensor:
-    """A `Conv2DTranspose` layer, called on inputs."""
-    layer = Conv2DTranspose(
-        filters=filters,
-        kernel_size=kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+conv2d_transpose = layer_function(Conv2DTranspose, "conv2d_transpose")
 
 
 @export("layers.Conv3DTranspose")
@@ -157,46 +113,4 @@ class Conv3DTranspose(keras_conv_transpose.Conv3DTranspose, Layer):
         )
 
 
-@export("layers.conv3d_transpose")
-def conv3d_transpose(
-    inputs: Any,
-    filters: int,
-    kernel_size: Any,
-    strides: Any = (1, 1, 1),
-    padding: str = "valid",
-    data_format: str = "channels_last",
-    activation: Any = None,
-    use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = _ZEROS,
-    kernel_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    kernel_constraint: Any = None,
-    bias_constraint: Any = None,
-    trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
-) -> Tensor:
-    """A `Conv3DTranspose` layer, called on inputs."""
-    layer = Conv3DTranspose(
-        filters=filters,
-        kernel_size=kernel_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _reuse=reuse,
-        _scope=name,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+conv3d_transpose = layer_function(Conv3DTranspose, "conv3d_transpose")

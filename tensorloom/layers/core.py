@@ -8,6 +8,7 @@ from tensorloom.framework.export import export
 from tensorloom.keras.layers import core as keras_core
 from tensorloom.keras.layers import dense as keras_dense
 from tensorloom.layers.base import Layer
+from tensorloom.layers.layer_functions import layer_function
 from tensorloom.ops.state import initializers as init_ops
 
 if TYPE_CHECKING:
@@ -57,41 +58,7 @@ class Dense(keras_dense.Dense, Layer):
         )
 
 
-@export("layers.dense")
-def dense(
-    inputs: Any,
-    units: int,
-    activation: Any = None,
-    use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = _ZEROS,
-    kernel_regularizer: Any = None,
-    bias_regularizer: Any = None,
-    activity_regularizer: Any = None,
-    kernel_constraint: Any = None,
-    bias_constraint: Any = None,
-    trainable: bool = True,
-    name: Any = None,
-    reuse: Any = None,
-) -> Tensor:
-    """A `Dense` layer, called on inputs."""
-    layer = Dense(
-        units,
-        activation=activation,
-        use_bias=use_bias,
-        kernel_initializer=kernel_initializer,
-        bias_initializer=bias_initializer,
-        kernel_regularizer=kernel_regularizer,
-        bias_regularizer=bias_regularizer,
-        activity_regularizer=activity_regularizer,
-        kernel_constraint=kernel_constraint,
-        bias_constraint=bias_constraint,
-        trainable=trainable,
-        name=name,
-        _scope=name,
-        _reuse=reuse,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+dense = layer_function(Dense, "dense")
 
 
 @export("layers.Dropout")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tensorloom.framework.export import export
 from tensorloom.keras.layers import pooling as keras_pooling
 from tensorloom.layers.base import Layer
-
-if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph import Tensor
+from tensorloom.layers.layer_functions import layer_function
 
 
 def check_strides(strides: Any) -> None:
@@ -45,24 +43,9 @@ class AveragePooling1D(keras_pooling.AveragePooling1D, Layer):
         )
 
 
-@export("layers.average_pooling1d")
-def average_pooling1d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
-    padding: str = "valid",
-    data_format: str = "channels_last",
-    name: Any = None,
-) -> Tensor:
-    """A `AveragePooling1D` layer, called on inputs."""
-    layer = AveragePooling1D(
-        pool_size=pool_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        name=name,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+average_pooling1d = layer_function(
+    AveragePooling1D, "average_pooling1d", has_variables=False
+)
 
 
 @export("layers.MaxPooling1D")
@@ -92,24 +75,7 @@ class MaxPooling1D(keras_pooling.MaxPooling1D, Layer):
         )
 
 
-@export("layers.max_pooling1d")
-def max_pooling1d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
-    padding: str = "valid",
-    data_format: str = "channels_last",
-    name: Any = None,
-) -> Tensor:
-    """A `MaxPooling1D` layer, called on inputs."""
-    layer = MaxPooling1D(
-        pool_size=pool_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        name=name,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+max_pooling1d = layer_function(MaxPooling1D, "max_pooling1d", has_variables=False)
 
 
 @export("layers.AveragePooling2D")
@@ -139,24 +105,9 @@ class AveragePooling2D(keras_pooling.AveragePooling2D, Layer):
         )
 
 
-@export("layers.average_pooling2d")
-def average_pooling2d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
-    padding: str = "valid",
-    data_format: str = "channels_last",
-    name: Any = None,
-) -> Tensor:
-    """A `AveragePooling2D` layer, called on inputs."""
-    layer = AveragePooling2D(
-        pool_size=pool_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        name=name,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+average_pooling2d = layer_function(
+    AveragePooling2D, "average_pooling2d", has_variables=False
+)
 
 
 @export("layers.MaxPooling2D")
@@ -186,24 +137,7 @@ class MaxPooling2D(keras_pooling.MaxPooling2D, Layer):
         )
 
 
-@export("layers.max_pooling2d")
-def max_pooling2d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
-    padding: str = "valid",
-    data_format: str = "channels_last",
-    name: Any = None,
-) -> Tensor:
-    """A `MaxPooling2D` layer, called on inputs."""
-    layer = MaxPooling2D(
-        pool_size=pool_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        name=name,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+max_pooling2d = layer_function(MaxPooling2D, "max_pooling2d", has_variables=False)
 
 
 @export("layers.AveragePooling3D")
@@ -233,24 +167,9 @@ class AveragePooling3D(keras_pooling.AveragePooling3D, Layer):
         )
 
 
-@export("layers.average_pooling3d")
-def average_pooling3d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
-    padding: str = "valid",
-    data_format: str = "channels_last",
-    name: Any = None,
-) -> Tensor:
-    """A `AveragePooling3D` layer, called on inputs."""
-    layer = AveragePooling3D(
-        pool_size=pool_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        name=name,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+average_pooling3d = layer_function(
+    AveragePooling3D, "average_pooling3d", has_variables=False
+)
 
 
 @export("layers.MaxPooling3D")
@@ -280,21 +199,4 @@ class MaxPooling3D(keras_pooling.MaxPooling3D, Layer):
         )
 
 
-@export("layers.max_pooling3d")
-def max_pooling3d(
-    inputs: Any,
-    pool_size: Any,
-    strides: Any,
-    padding: str = "valid",
-    data_format: str = "channels_last",
-    name: Any = None,
-) -> Tensor:
-    """A `MaxPooling3D` layer, called on inputs."""
-    layer = MaxPooling3D(
-        pool_size=pool_size,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        name=name,
-    )
-    return layer(inputs)  # type: ignore[no-any-return]
+max_pooling3d = layer_function(MaxPooling3D, "max_pooling3d", has_variables=False)
