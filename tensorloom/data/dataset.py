@@ -9,11 +9,12 @@ import numpy as np
 
 from tensorloom.data import nest, option_nodes, specs, transformations
 from tensorloom.data.dataset_classes import flat_structure, register_classes
-from tensorloom.data.iterators import Iterator
+from tensorloom.data.iterators import FunctionIterator, Iterator
 from tensorloom.data.one_shot import make_factory
 from tensorloom.data.options import Options
 from tensorloom.data.type_spec import TypeSpec
 from tensorloom.framework.export import export, export_value
+from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.graph import colocate_with
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
@@ -97,11 +98,13 @@ class Dataset:
         return f"<{type(self).__name__} shapes: {shapes}, types: {types}>"
 
     def __iter__(self) -> Any:
-        """Datasets of a graph have no elements in Python.
+        """In a `tf.function`: an iterator, whose elements are tensors.
 
         Raises:
-          RuntimeError: always; a session runs an iterator's `get_next`.
+          RuntimeError: elsewhere; a session runs an iterator's `get_next`.
         """
+        if get_default_graph()._add_control_dependencies:
+            return FunctionIterator(self)
         raise RuntimeError(
             "__iter__() is only supported inside of tf.function or when eager "
             "execution is enabled."

@@ -253,6 +253,33 @@ class Iterator(Trackable):
         return self._element_spec
 
 
+class FunctionIterator(Iterator):
+    """What `iter(dataset)` is in a function: it begins anew in each call.
+
+    `next(iterator)` is the next element; after the last one it fails when the graph
+    runs. AutoGraph makes a loop of the graph of a `for` over it.
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        spec = dataset.element_spec
+        with on_cpu_by_default():
+            handle, self._deleter = apply_op(
+                "AnonymousIteratorV2",
+                output_types=specs.flat_types(spec),
+                output_shapes=specs.flat_shapes(spec),
+            )
+            apply_op("MakeIterator", dataset=dataset._variant_tensor, iterator=handle)
+        self._iterator_resource = handle
+        self._initializer = None
+        self._element_spec = spec
+
+    def __iter__(self) -> FunctionIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return self.get_next()
+
+
 def _structures(types: Any, shapes: Any, classes: Any) -> tuple[Any, Any, Any]:
     """Types, shapes and classes with their defaults: unknown shapes, dense tensors."""
     types = nest.map_structure(

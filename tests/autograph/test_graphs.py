@@ -189,3 +189,22 @@ def test_datasets_and_layers_convert_what_they_are_given() -> None:
         small, large = Clipped()(tf.ones([2])), Clipped()(tf.ones([4]))
         assert sess.run(small).tolist() == [1.0, 1.0]
         assert not sess.run(large).any()
+
+
+def test_iterators_in_functions() -> None:
+    @tf.function
+    def sums() -> Any:
+        iterator = iter(tf.data.Dataset.range(5))
+        first = next(iterator)
+        until = tf.constant(0, tf.int64)
+        for x in iterator:
+            if x > 2:
+                break
+            until += x
+        return first, until, next(iterator)
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        made = sums()
+        assert [sess.run(made), sess.run(made)] == [(0, 3, 4)] * 2
+        with pytest.raises(RuntimeError, match="only supported inside of tf.function"):
+            iter(tf.data.Dataset.range(5))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import unittest
 from types import MethodType
 from typing import Any, Final
 
@@ -64,7 +63,7 @@ def _is_of_an_allowed_class(method: MethodType) -> bool:
     """Methods that a class has from a library's class are the library's."""
     owner = method.__self__
     owner = owner if inspect.isclass(owner) else type(owner)
-    if issubclass(owner, unittest.TestCase):
+    if any(base.__module__ == "unittest.case" for base in owner.__mro__):
         return True
     return is_allowed(
         defining_class(method, owner), check_call=False, allow_named_tuple_subclass=True

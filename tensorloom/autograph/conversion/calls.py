@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
-import copy
 import functools
 import inspect
 import os
-import pdb
-import re
 import sys
 import weakref
 from types import CodeType
@@ -27,7 +23,8 @@ from tensorloom.autograph.operators.python_builtins import overload_of
 if TYPE_CHECKING:
     from tensorloom.autograph.options import ConversionOptions
 
-_PLAIN_MODULES: Final = (collections, pdb, copy, inspect, re)
+# Functions of these modules are called as they are, under whatever name.
+_PLAIN_MODULES: Final = ("collections", "pdb", "copy", "inspect", "re")
 
 # What was found not to need conversion, with the options that it was called with.
 _unconverted: weakref.WeakKeyDictionary[Any, set[ConversionOptions]] = (
@@ -106,7 +103,7 @@ def _is_to_be_converted(f: Any, options: ConversionOptions) -> bool:
         return False
     name = getattr(f, "__name__", None)
     if isinstance(name, str) and any(
-        getattr(module, name, None) is f for module in _PLAIN_MODULES
+        getattr(sys.modules.get(module), name, None) is f for module in _PLAIN_MODULES
     ):
         return False
     if not options.user_requested and is_allowed(f):

@@ -9,7 +9,6 @@ from tensorloom.autograph.language import UNSPECIFIED
 from tensorloom.autograph.operators.data_structures import list_length
 from tensorloom.autograph.operators.kinds import is_tensor_list
 from tensorloom.client.control_flow.cond import cond
-from tensorloom.client.functions.py_function import py_function
 from tensorloom.data.dataset import Dataset
 from tensorloom.data.dataset_classes import is_dataset
 from tensorloom.framework.graph.tensor import Tensor, is_tensor
@@ -95,6 +94,9 @@ def print_(*objects: Any, **kwargs: Any) -> Any:
         raise ValueError(f"invalid keyword arguments: {unknown}")
     if not any(map(is_tensor, objects)):
         return print(*objects, **kwargs)
+    # What prints when the graph runs is seldom used, and loads much.
+    from tensorloom.client.functions.py_function import py_function
+
     places = [i for i, value in enumerate(objects) if is_tensor(value)]
     options = {"flush": True, **kwargs}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import inspect
+import linecache
 from collections.abc import Iterator
 from types import CodeType
 from typing import Any
@@ -25,7 +25,11 @@ def find_definition(function: Any) -> Definition:
       NotImplementedError: it is no plain function: a coroutine.
     """
     code: CodeType = function.__code__
-    lines, _ = inspect.findsource(code)
+    linecache.checkcache(code.co_filename)
+    # Not `inspect.findsource`: it goes through all modules to find that of the code.
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        raise OSError(f"could not get source code of {function}: {code.co_filename}")
     tree = _parsed("".join(lines))
     is_lambda = code.co_name == "<lambda>"
     found = list(_lambdas(tree, code) if is_lambda else _functions(tree, code))
