@@ -284,12 +284,8 @@ def _all_nodes(graph_def: Any) -> Iterable[Any]:
         yield from function.node_def
 
 
-def stripped_op_list(graph_def: Any) -> Any:
-    """The signatures of the ops that a graph uses, in its functions too.
-
-    Raises:
-      ValueError: an op is not known.
-    """
+def ops_used(graph_def: Any) -> set[str]:
+    """The ops that a graph uses, in the functions that it calls too."""
     functions = {f.signature.name: f for f in graph_def.library.function}
     used: set[str] = set()
     pending = list(graph_def.node)
@@ -299,8 +295,17 @@ def stripped_op_list(graph_def: Any) -> Any:
             used.add(op)
             if op in functions:
                 pending.extend(functions[op].node_def)
+    return used - functions.keys()
+
+
+def stripped_op_list(graph_def: Any) -> Any:
+    """The signatures of the ops that a graph uses, in its functions too.
+
+    Raises:
+      ValueError: an op is not known.
+    """
     found = []
-    for op in used - functions.keys():
+    for op in ops_used(graph_def):
         op_def = op_registry.find(op)
         if op_def is not None:
             found.append(op_def)

@@ -76,7 +76,7 @@ def skip_gram_generate_candidates(c: OpKernelConstruction) -> Compute:
         if first < 0:
             raise invalid_argument(f"start must be >= 0, got {first}")
         flat = np.reshape(tokens, -1)
-        part = flat[first : len(flat) if last < 0 else last]
+        part = flat[first : len(flat) if last < 0 else first + last]
         reaches = _reaches(generator, len(part), low, high)
         reaches = np.minimum(reaches, len(part))
         check_memory((int(2 * reaches.sum()) + len(part),), dtype, device)

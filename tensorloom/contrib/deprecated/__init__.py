@@ -1,0 +1,1 @@
+"""`tf.contrib.deprecated`: the first summaries."""

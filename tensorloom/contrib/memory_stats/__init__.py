@@ -1,0 +1,1 @@
+"""`tf.contrib.memory_stats`: how much memory a device has in use."""

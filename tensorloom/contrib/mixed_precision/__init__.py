@@ -1,0 +1,1 @@
+"""`tf.contrib.mixed_precision`: losses that are scaled for float16."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.nn`: dropout, losses and functions of networks."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.periodic_resample`: values moved into other dimensions."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.resampler`: values between pixels."""
