@@ -8,12 +8,9 @@ from typing import Any
 
 from tensorloom.client.distribution.reduce_op import ReduceOp
 from tensorloom.cluster.resolvers import TFConfigClusterResolver
-from tensorloom.distribute.inputs import iterators
-from tensorloom.distribute.inputs.input_context import InputContext
 from tensorloom.distribute.inputs.input_workers import InputWorkers
 from tensorloom.distribute.inputs.numpy_input import (
     SingleDevice,
-    one_host_numpy_dataset,
 )
 from tensorloom.distribute.reduction.all_reduce import NcclAllReduce, choose_the_best
 from tensorloom.distribute.reduction.cross_device import (
@@ -22,17 +19,15 @@ from tensorloom.distribute.reduction.cross_device import (
 )
 from tensorloom.distribute.reduction.multi_worker import MultiWorkerAllReduce
 from tensorloom.distribute.strategies import device_lists
-from tensorloom.distribute.strategies.extended import StrategyExtended
 from tensorloom.distribute.strategies.mirrored_variables import (
     create_mirrored_variable,
     value_of_first_part,
 )
-from tensorloom.distribute.strategies.replica_threads import call_for_each_replica
+from tensorloom.distribute.strategies.replicated import ReplicatedExtended
 from tensorloom.distribute.strategies.step_context import MultiStepContext, run_steps
 from tensorloom.distribute.strategies.strategy import Strategy
 from tensorloom.distribute.values import device_names
 from tensorloom.distribute.values.device_maps import (
-    LogicalDeviceSpec,
     ReplicaDeviceMap,
 )
 from tensorloom.distribute.values.distributed_values import DistributedValues, Mirrored
@@ -85,7 +80,7 @@ class MirroredStrategy(Strategy):
         super().__init__(MirroredExtended(self, devices, cross_device_ops))
 
 
-class MirroredExtended(StrategyExtended):
+class MirroredExtended(ReplicatedExtended):
     """What `MirroredStrategy` does."""
 
     def __init__(
@@ -167,60 +162,7 @@ class MirroredExtended(StrategyExtended):
         assert isinstance(v, Mirrored)
         return identity_ops.identity(v.get())
 
-    # --- input ----------------------------------------------------------------------
-
-    def _make_dataset_iterator(self, dataset: Any) -> Any:
-        return iterators.dataset_iterator(
-            dataset,
-            self._input_workers,
-            self._container_strategy(),
-            split_batch_by=self._num_replicas_in_sync,
-        )
-
-    def _input_contexts(self) -> list[InputContext]:
-        count = self._input_workers.num_workers
-        replicas = self._num_replicas_in_sync
-        return [InputContext(count, number, replicas) for number in range(count)]
-
-    def _make_input_fn_iterator(
-        self, input_fn: Callable[..., Any], replication_mode: Any = None
-    ) -> Any:
-        return iterators.input_function_iterator(
-            input_fn,
-            self._input_workers,
-            self._input_contexts(),
-            self._container_strategy(),
-        )
-
-    def _experimental_distribute_dataset(self, dataset: Any) -> Any:
-        return iterators.DistributedDataset(
-            dataset,
-            self._input_workers,
-            self._container_strategy(),
-            split_batch_by=self._num_replicas_in_sync,
-        )
-
-    def _experimental_distribute_datasets_from_function(
-        self, dataset_fn: Callable[..., Any]
-    ) -> Any:
-        return iterators.DistributedDatasetsFromFunction(
-            dataset_fn,
-            self._input_workers,
-            self._input_contexts(),
-            self._container_strategy(),
-        )
-
-    def _experimental_make_numpy_dataset(self, numpy_input: Any, session: Any) -> Any:
-        return one_host_numpy_dataset(numpy_input, self._host_input_device, session)
-
     # --- replicas -------------------------------------------------------------------
-
-    def _call_for_each_replica(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        return call_for_each_replica(
-            self._container_strategy(), self._device_map, fn, args, kwargs
-        )
 
     def _experimental_run_steps_on_iterator(
         self,
@@ -239,14 +181,6 @@ class MirroredExtended(StrategyExtended):
         )
 
     # --- reductions and updates -----------------------------------------------------
-
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
-        # What is no tensor is the same everywhere already.
-        if isinstance(tensor, float | int):
-            return tensor
-        if not destinations:
-            destinations = LogicalDeviceSpec(self._device_map, 0)
-        return self._get_cross_device_ops().broadcast(tensor, destinations)
 
     def _reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
         if isinstance(value, Mirrored) and reduce_op == ReduceOp.MEAN:
@@ -307,11 +241,6 @@ class MirroredExtended(StrategyExtended):
                 updates.append(update(number, *own_args, **own_kwargs))
         return update_regroup(self, self._device_map, updates, group)
 
-    def _local_results(self, distributed_value: Any) -> tuple[Any, ...]:
-        if isinstance(distributed_value, DistributedValues):
-            return distributed_value.values
-        return (distributed_value,)
-
     def value_container(self, value: Any) -> Any:
         """The variable that a value is a part of, or the value."""
         return value_container(value)
@@ -321,20 +250,6 @@ class MirroredExtended(StrategyExtended):
         return self._device_map.logical_to_actual_devices(0)
 
     # --- facts ----------------------------------------------------------------------
-
-    @property
-    def _num_replicas_in_sync(self) -> int:
-        return self._device_map.num_replicas_in_graph
-
-    @property
-    def worker_devices(self) -> tuple[str, ...]:
-        """The devices of the replicas."""
-        return self._device_map.all_devices
-
-    @property
-    def worker_devices_by_replica(self) -> Any:
-        """The device of each replica, in a tuple."""
-        return self._device_map.devices_by_replica
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
@@ -359,10 +274,6 @@ class MirroredExtended(StrategyExtended):
     @property
     def should_save_summary(self) -> bool:
         """Yes."""
-        return True
-
-    @property
-    def _global_batch_size(self) -> bool:
         return True
 
     # --- clusters -------------------------------------------------------------------

@@ -13,32 +13,27 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.program import program_log
 from tensorloom.client.variables.base_resource_variable import BaseResourceVariable
 from tensorloom.cluster.resolvers import SimpleClusterResolver, TFConfigClusterResolver
-from tensorloom.distribute.inputs import iterators
 from tensorloom.distribute.inputs.input_context import InputContext
 from tensorloom.distribute.inputs.input_workers import InputWorkers
 from tensorloom.distribute.inputs.numpy_input import (
     SingleDevice,
-    one_host_numpy_dataset,
 )
 from tensorloom.distribute.reduction.cross_device import (
     ReductionToOneDevice,
-    check_destinations,
     get_devices_from,
     reduce_non_distributed_value,
 )
 from tensorloom.distribute.strategies import cluster_tasks
-from tensorloom.distribute.strategies.extended import StrategyExtended
 from tensorloom.distribute.strategies.mirrored import validate_colocate
 from tensorloom.distribute.strategies.mirrored_variables import (
     add_to_collections,
     checked_aggregation,
 )
-from tensorloom.distribute.strategies.replica_threads import call_for_each_replica
+from tensorloom.distribute.strategies.replicated import ReplicatedExtended
 from tensorloom.distribute.strategies.strategy import Strategy
 from tensorloom.distribute.values import device_names
 from tensorloom.distribute.values.aggregating_variable import AggregatingVariable
 from tensorloom.distribute.values.device_maps import (
-    LogicalDeviceSpec,
     ReplicaDeviceMap,
 )
 from tensorloom.distribute.values.distributed_values import (
@@ -105,7 +100,7 @@ class CentralStorageStrategy(Strategy):
         return cls(device_names.local_devices_from_num_gpus(num_gpus))
 
 
-class ParameterServerExtended(StrategyExtended):
+class ParameterServerExtended(ReplicatedExtended):
     """What both strategies do."""
 
     def __init__(
@@ -136,7 +131,7 @@ class ParameterServerExtended(StrategyExtended):
             )
         spec = cluster_tasks.normalize_cluster_spec(cluster_resolver.cluster_spec())
         worker = f"/job:{task_type}/task:{task_id}"
-        self._input_host_device = SingleDevice(worker)
+        self._host_input_device = SingleDevice(worker)
         devices = tuple(f"{worker}/device:GPU:{i}" for i in range(gpus)) or (worker,)
         self._device_map = ReplicaDeviceMap(devices)
         self._input_workers = InputWorkers(
@@ -171,7 +166,7 @@ class ParameterServerExtended(StrategyExtended):
         cluster_resolver: Any,
     ) -> None:
         worker = device_names.canonicalize(_LOCAL_CPU)
-        self._input_host_device = SingleDevice(worker)
+        self._host_input_device = SingleDevice(worker)
         self._num_gpus_per_worker = 0
         if compute_devices is None:
             if cluster_resolver:
@@ -196,6 +191,9 @@ class ParameterServerExtended(StrategyExtended):
             compute_devices,
             parameter_device,
         )
+
+    def _get_cross_device_ops(self) -> Any:
+        return self._cross_device_ops
 
     # --- variables ------------------------------------------------------------------
 
@@ -245,71 +243,15 @@ class ParameterServerExtended(StrategyExtended):
 
     # --- input ----------------------------------------------------------------------
 
-    def _make_dataset_iterator(self, dataset: Any) -> Any:
-        return iterators.dataset_iterator(
-            dataset,
-            self._input_workers,
-            self._container_strategy(),
-            split_batch_by=self._num_replicas_in_sync,
-        )
-
-    def _input_context(self) -> InputContext:
+    def _input_contexts(self) -> list[InputContext]:
         count, number = 1, 0
         if self._cluster_spec:
             spec, kind, task = self._cluster_spec, self._task_type, self._task_id
             number = cluster_tasks.id_in_cluster(spec, kind, task)
             count = cluster_tasks.worker_count(spec, kind)
-        return InputContext(count, number, self._num_replicas_in_sync)
-
-    def _make_input_fn_iterator(
-        self, input_fn: Callable[..., Any], replication_mode: Any = None
-    ) -> Any:
-        return iterators.input_function_iterator(
-            input_fn,
-            self._input_workers,
-            [self._input_context()],
-            self._container_strategy(),
-        )
-
-    def _experimental_distribute_dataset(self, dataset: Any) -> Any:
-        return iterators.DistributedDataset(
-            dataset,
-            self._input_workers,
-            self._container_strategy(),
-            split_batch_by=self._num_replicas_in_sync,
-        )
-
-    def _experimental_distribute_datasets_from_function(
-        self, dataset_fn: Callable[..., Any]
-    ) -> Any:
-        return iterators.DistributedDatasetsFromFunction(
-            dataset_fn,
-            self._input_workers,
-            [self._input_context()],
-            self._container_strategy(),
-        )
-
-    def _experimental_make_numpy_dataset(self, numpy_input: Any, session: Any) -> Any:
-        return one_host_numpy_dataset(numpy_input, self._input_host_device, session)
-
-    # --- replicas -------------------------------------------------------------------
-
-    def _call_for_each_replica(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        return call_for_each_replica(
-            self._container_strategy(), self._device_map, fn, args, kwargs
-        )
+        return [InputContext(count, number, self._num_replicas_in_sync)]
 
     # --- reductions and updates -----------------------------------------------------
-
-    def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
-        # What is no tensor is the same everywhere already.
-        if isinstance(tensor, float | int):
-            return tensor
-        if not check_destinations(destinations):
-            destinations = LogicalDeviceSpec(self._device_map, 0)
-        return self._cross_device_ops.broadcast(tensor, destinations)
 
     def _check_destinations(self, destinations: Any) -> None:
         """Raises ValueError for destinations on another worker."""
@@ -369,30 +311,11 @@ class ParameterServerExtended(StrategyExtended):
             result = fn(*args, **kwargs)
         return result if group else nest.map_structure(self._local_results, result)
 
-    def _local_results(self, distributed_value: Any) -> tuple[Any, ...]:
-        if isinstance(distributed_value, DistributedValues):
-            return distributed_value.values
-        return (distributed_value,)
-
     def non_slot_devices(self, var_list: Any) -> Any:
         """The first variable by name."""
         return min(var_list, key=lambda v: v.name)
 
     # --- facts ----------------------------------------------------------------------
-
-    @property
-    def _num_replicas_in_sync(self) -> int:
-        return self._device_map.num_replicas_in_graph
-
-    @property
-    def worker_devices(self) -> tuple[str, ...]:
-        """The devices of the replicas."""
-        return self._device_map.all_devices
-
-    @property
-    def worker_devices_by_replica(self) -> Any:
-        """The device of each replica, in a tuple."""
-        return self._device_map.devices_by_replica
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
@@ -418,10 +341,6 @@ class ParameterServerExtended(StrategyExtended):
     def should_save_summary(self) -> bool:
         """Whether this is the chief."""
         return self._is_chief
-
-    @property
-    def _global_batch_size(self) -> bool:
-        return True
 
     # --- clusters -------------------------------------------------------------------
 
