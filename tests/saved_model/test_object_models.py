@@ -250,6 +250,40 @@ def test_models_of_graphs(tmp_path: Path) -> None:
     assert [list(results[0]["y"]), list(results[1])] == [[5.0, 7.0], [9.0]]
 
 
+@pytest.mark.slow
+def test_models_of_graphs_with_files_go_round(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("a\nb\nc\n")
+    with tf.Session() as session:
+        x = tf.placeholder(tf.string, [None], name="x")
+        places = tf.lookup.TextFileInitializer(str(words), tf.string, -2, tf.int64, -1)
+        table = tf.lookup.StaticHashTable(places, -1)
+        w = tf.get_variable("w", initializer=[1.0, 2.0, 3.0, 4.0], use_resource=True)
+        local = tf.Variable(5.0, collections=["local_variables"], use_resource=True)
+        y = tf.gather(w, table.lookup(x) + 1) + local
+        initializers = [tf.tables_initializer(), tf.local_variables_initializer()]
+        session.run([tf.global_variables_initializer(), *initializers])
+        builder = tf.saved_model.Builder(str(tmp_path / "0"))
+        builder.add_meta_graph_and_variables(
+            session,
+            ["serve"],
+            {"key": tf.saved_model.predict_signature_def({"x": x}, {"y": y})},
+            assets_collection=tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS),
+            main_op=tf.group(initializers),
+        )
+        builder.save()
+    words.unlink()
+    for cycle in range(2):
+        with tf.Graph().as_default(), tf.Session() as session:
+            loaded = tf.saved_model.load_v2(str(tmp_path / f"{cycle}"))
+            found = loaded.signatures["key"](tf.constant(["b", "x"]))
+            session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+            assert list(session.run(found)["y"]) == [8.0, 6.0]
+            keys = dict(loaded.signatures)
+            tf.saved_model.save(loaded, str(tmp_path / f"{cycle + 1}"), signatures=keys)
+    assert list(serve(tmp_path / "2", "key", x=["c"])["y"]) == [9.0]
+
+
 def _function(root: Any, body: Any, *specs: Any) -> Any:
     root.f = tf.function(body, input_signature=list(specs))
     return root
