@@ -57,7 +57,7 @@ def summary_scope(
     graph, outer = get_default_graph(), get_name_scope()
     with name_scope(base, default_name, values) as scope:
         path = scope.rstrip("/")
-        if isinstance(graph, FuncGraph) and graph.scope_around:
+        if isinstance(graph, FuncGraph) and graph.outer_scope:
             wanted = posixpath.join(outer or "", base or default_name or "")
             path = graph.name_around(wanted)
         yield (path if group is None else f"{group}/{path}"), scope

@@ -64,9 +64,9 @@ def _is_cond_switch(op: Operation) -> bool:
     return True
 
 
-def is_within(context: Any, around: Any) -> bool:
-    """Whether `around` (None: outside of everything) is `context` or around it."""
-    while context is not around:
+def is_within(context: Any, enclosing: Any) -> bool:
+    """Whether `enclosing` (None: outside of everything) is `context` or around it."""
+    while context is not enclosing:
         if context is None:
             return False
         context = context.outer_context

@@ -74,10 +74,10 @@ class FuncGraph(Graph):
         self.builds_classic = frame is not None
         # The scope that TensorFlow builds the body in: what a program says of its own
         # operations by their names (tags of summaries) begins with it.
-        self.scope_around = ""
+        self.outer_scope = ""
         if frame is not None:
-            around = outer.scope_around if isinstance(outer, FuncGraph) else ""
-            self.scope_around = around + scope
+            enclosing = outer.outer_scope if isinstance(outer, FuncGraph) else ""
+            self.outer_scope = enclosing + scope
             # TensorFlow builds the body into the graph around it.
             self._node_count = outer._node_count
             self._broadcast_axes = outer._broadcast_axes
@@ -115,7 +115,7 @@ class FuncGraph(Graph):
         while isinstance(graph, FuncGraph) and graph.frame is not None:
             graph = graph.outer_graph
         with graph.name_scope(None):
-            return graph.unique_name(self.scope_around + name)
+            return graph.unique_name(self.outer_scope + name)
 
     def mark_as_unsaveable(self, error_message: str | Iterable[str]) -> None:
         """Makes SavedModels refuse the function, and functions that call it."""
@@ -167,7 +167,7 @@ class FuncGraph(Graph):
         inside = self._captures.get(tensor)
         if inside is not None:
             return inside
-        if tensor._op._graph.around is not None:
+        if tensor._op._graph.enclosing is not None:
             brought = self._brought_in(tensor)
             if brought is not tensor:
                 self._captures[tensor] = brought
@@ -188,18 +188,18 @@ class FuncGraph(Graph):
 
     def _brought_in(self, tensor: Tensor) -> Tensor:
         """The tensor; for one of a finished branch around what stands for it here."""
-        around: list[Graph] = [self]
-        while isinstance(around[-1], FuncGraph):
-            around.append(around[-1].outer_graph)
-        if not is_within(tensor._op._graph, around):
+        enclosing: list[Graph] = [self]
+        while isinstance(enclosing[-1], FuncGraph):
+            enclosing.append(enclosing[-1].outer_graph)
+        if not is_within(tensor._op._graph, enclosing):
             return tensor
-        while tensor._op._graph.around not in around:
+        while tensor._op._graph.enclosing not in enclosing:
             (tensor,) = tensor._op._graph.lifted([tensor])
         result: Tensor = branch_output_makers().inside(tensor._op._graph, tensor, self)
         return result
 
     @property
-    def around(self) -> Graph | None:
+    def enclosing(self) -> Graph | None:
         """Where tensors of this graph can be used, too: of a finished branch alone."""
         return None if self.branching_op is None else self.outer_graph
 

@@ -117,7 +117,7 @@ def _classic_nodes(
     given = [g for g in grads if g is not None]
     nodes = sum(len(nest.flatten(g, expand_composites=True)) for g in given)
     nodes += GATE * len(given) if op.__dict__["_is_gated"] else 0
-    outer = graphs[0].reads_around()
+    outer = graphs[0].outer_reads()
     if given and outer is not None:
         nodes += outer.predicate()
     for graph, gradients_of_branch in zip(graphs, results, strict=True):

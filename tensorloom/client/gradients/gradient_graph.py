@@ -41,14 +41,14 @@ class GradientGraph(FuncGraph):
         self.forward = forward
         self.op = op
         self._from_forward: dict[Tensor, Tensor] = {}
-        self.reads = Reads(self, self.reads_around(), self.is_loop)
+        self.reads = Reads(self, self.outer_reads(), self.is_loop)
 
     @property
     def reads_forward(self) -> bool:
         """Whether the gradient reads anything of the forward graph."""
         return bool(self._from_forward)
 
-    def reads_around(self) -> Reads | None:
+    def outer_reads(self) -> Reads | None:
         """What the gradient that this one is built in reads."""
         outer = self.outer_graph
         return outer.reads if isinstance(outer, GradientGraph) else None

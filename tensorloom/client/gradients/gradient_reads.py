@@ -37,11 +37,13 @@ class Reads:
         self._counted: set[Tensor] = set()
         self._shapes: set[Tensor] = set()  # that TensorFlow makes in the forward graph
         self._syncs: set[str] = set()
-        around = outer.loop if outer is not None else None
+        enclosing = outer.loop if outer is not None else None
         #: Of the innermost loop's gradient.
-        self.loop: Reads | None = self if is_loop else around
+        self.loop: Reads | None = self if is_loop else enclosing
         # How many loops there are around that of this gradient.
-        self._depth: int = 1 + around._depth if is_loop and around is not None else 0
+        self._depth: int = (
+            1 + enclosing._depth if is_loop and enclosing is not None else 0
+        )
 
     def is_forward_shape(self, op_type: str, inputs: Sequence[Tensor]) -> bool:
         """Whether TensorFlow makes the op in the forward loop, and keeps its result."""
@@ -103,14 +105,14 @@ class Reads:
         nodes = _STACK + 2 * reads._depth + reads._sync("b_sync")
         if branches:
             nodes += branches + 1 + reads._sync("f_sync")
-        around = reads._branches_around()
-        if around:
-            nodes += around
+        enclosing = reads._enclosing_branches()
+        if enclosing:
+            nodes += enclosing
             # Where it is popped: Switch, and once an Enter for its predicate.
             nodes += 0 if branches else 1 + reads._sync("predicate")
         return nodes
 
-    def _branches_around(self) -> int:
+    def _enclosing_branches(self) -> int:
         """In how many branches a loop is, up to the next loop."""
         branches = 0
         reads = self._outer

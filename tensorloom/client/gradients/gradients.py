@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.client.gradients import gradient_aggregation
 from tensorloom.client.gradients.gradient_walk import GradientWalk, WalkOptions
-from tensorloom.client.gradients.outer_gradient import graph_around
+from tensorloom.client.gradients.outer_gradient import enclosing_graph
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.graph.tensor import Tensor
@@ -78,9 +78,11 @@ def gradients(
       TypeError: a y has no default gradient, or a grad_y is of the wrong kind.
     """
     others = [v for v in (xs, grad_ys, stop_gradients) if v is not None]
-    around = graph_around(_as_list(ys), [v for part in others for v in _as_list(part)])
+    enclosing = enclosing_graph(
+        _as_list(ys), [v for part in others for v in _as_list(part)]
+    )
     with (
-        nullcontext() if around is None else around.as_default(),
+        nullcontext() if enclosing is None else enclosing.as_default(),
         # Forward loops and branches come to give what the gradient reads.
         get_default_graph()._construction.building(),
     ):

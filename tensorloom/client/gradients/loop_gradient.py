@@ -57,15 +57,15 @@ class LoopGradient:
         self.deferred_exits: list[Tensor] = []
         self._forward_sync: Operation | None = None
         self._backward_sync: Operation | None = None
-        around = outer.forward_context if outer else forward.outer_context
-        with within(around):
+        enclosing = outer.forward_context if outer else forward.outer_context
+        with within(enclosing):
             count, self.forward_index = self._count_forward()
         if outer is None:
-            with within(around):
+            with within(enclosing):
                 self.grad_context = self._new_context()
                 self._index = self._count_backward(count)
             return
-        around.AddName(count.name)
+        enclosing.AddName(count.name)
         history = outer.push(count)
         with within(outer.grad_context):
             self.grad_context = self._new_context()
@@ -168,9 +168,9 @@ class LoopGradient:
                 self._backward_sync = apply_op("ControlTrigger", name="b_sync")
             self._backward_sync._set_control_flow_context(self.grad_context)
             self._index._op._add_control_input(self._backward_sync)
-            around = self.grad_context.outer_context
-            if around is not None:
-                around.AddInnerOp(self._backward_sync)
+            enclosing = self.grad_context.outer_context
+            if enclosing is not None:
+                enclosing.AddInnerOp(self._backward_sync)
         return self._backward_sync
 
     # --- values of the forward loop -------------------------------------------------
@@ -279,8 +279,8 @@ class LoopGradient:
 
 def _branch_between(context: Any, stack: Tensor) -> Any:
     """The branch that a value is in, inside of where its stack is; None if in none."""
-    around = stack._op._control_flow_context
-    while context is not None and context is not around:
+    enclosing = stack._op._control_flow_context
+    while context is not None and context is not enclosing:
         if context.IsCondContext():
             return context
         context = context.outer_context

@@ -55,21 +55,25 @@ def _add_up_dense(context: WhileContext, enter: Operation, grad: Tensor) -> Tens
 
 def _zeros(context: WhileContext, value: Tensor, grad: Tensor) -> Tensor:
     """What the sum starts with: of the shape of the gradient, or of the value."""
-    around = context.outer_context
+    enclosing = context.outer_context
     if grad.shape.is_fully_defined():
-        with within(around):
+        with within(enclosing):
             return constant(0, grad.dtype, shape=grad.shape.as_list(), name="b_acc")
     state = context.grad_state
-    if around is None or not around.IsWhileContext() or around.grad_state is None:
-        with within(around):
+    if (
+        enclosing is None
+        or not enclosing.IsWhileContext()
+        or enclosing.grad_state is None
+    ):
+        with within(enclosing):
             return fill_ops.zeros(_shape(value), grad.dtype)
     # Around is a backward loop, too: the shape comes from its forward loop.
     assert state is not None
-    outer: LoopGradient = around.grad_state
+    outer: LoopGradient = enclosing.grad_state
     with within(state.forward_context.outer_context):
         shape = _shape(value)
     history = outer.push(shape)
-    with within(around):
+    with within(enclosing):
         return fill_ops.zeros(outer.pop(history, shape), grad.dtype)
 
 

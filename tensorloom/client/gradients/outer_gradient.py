@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.dataflow_graph import Graph
 
 
-def graph_around(ys: Iterable[Any], others: Iterable[Any]) -> Graph | None:
+def enclosing_graph(ys: Iterable[Any], others: Iterable[Any]) -> Graph | None:
     """The graph to make the gradients of `ys` in, if it is not the default one.
 
     Args:
       others: the xs, and what else is given to `tf.gradients`; Nones do not count.
     """
-    around = get_default_graph()
-    while isinstance(around, FuncGraph):
-        around = around.outer_graph
-    if around is get_default_graph() or not around._has_control_flow_contexts:
+    enclosing = get_default_graph()
+    while isinstance(enclosing, FuncGraph):
+        enclosing = enclosing.outer_graph
+    if enclosing is get_default_graph() or not enclosing._has_control_flow_contexts:
         return None
     producers = [_producer(y) for y in ys]
     everything = [*producers, *(_producer(v) for v in others if v is not None)]
-    if any(op is None or op._graph is not around for op in everything):
+    if any(op is None or op._graph is not enclosing for op in everything):
         return None
-    return around if _needs_contexts(producers) else None
+    return enclosing if _needs_contexts(producers) else None
 
 
 def _producer(value: Any) -> Operation | None:

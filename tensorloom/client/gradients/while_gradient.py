@@ -284,7 +284,7 @@ class BodyGradient(GradientGraph):
 
     def classic_nodes(self, selected: Sequence[int], starts: Sequence[Tensor]) -> int:
         """How many operations TensorFlow makes for this gradient."""
-        outer = self.reads_around()
+        outer = self.outer_reads()
         nodes = counter_nodes(outer) + self._nodes
         gate = GATE if self.op.__dict__["_is_gated"] else 0
         wanted = {i for i, w in enumerate(self.op.__dict__["_wanted_inputs"]) if w}

@@ -19,7 +19,7 @@ from tensorloom.framework.graph.graph_ir import (
 )
 from tensorloom.framework.graph.graph_private_names import GraphPrivateNames
 from tensorloom.framework.graph.graph_scopes import VALID_OP_NAME, GraphScopes
-from tensorloom.framework.graph.lifted_tensors import graph_around, lift_tensors
+from tensorloom.framework.graph.lifted_tensors import enclosing_graph, lift_tensors
 from tensorloom.framework.graph.node_count import NodeCount
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
@@ -206,10 +206,7 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
             self._check_not_finalized()
         if any(tensor._op._graph is not self for tensor in inputs):
             inputs = self._own_inputs(inputs, name)
-        if not isinstance(name, str):
-            if not isinstance(name, bytes):
-                raise TypeError(f"Expected string for op name, got {name!r}")
-            name = name.decode()
+        name = _name_of(name)
         with self._lock:
             if name.endswith("/"):
                 full_name = name[:-1]
@@ -278,16 +275,16 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
 
     def _why_not_an_input(self, tensor: Tensor, name: str) -> str:
         graph: Any = tensor._op._graph
-        if graph_around(graph) is not self:
+        if enclosing_graph(graph) is not self:
             return f"{tensor!r} is not from the same graph as '{name}'."
-        inside = graph.scope_around + tensor._op._name
+        inside = graph.outer_scope + tensor._op._name
         return (
             f"Cannot use '{inside}' as input to '{name}' because '{inside}' is in a "
             "while loop. Return it from the body, and use what the loop returns."
         )
 
     @property
-    def around(self) -> Graph | None:
+    def enclosing(self) -> Graph | None:
         """Where tensors of this graph can be used, too: of a finished branch alone."""
         return None
 
@@ -539,3 +536,12 @@ def detach(op: Operation) -> None:
 def _decoded(value: Any) -> Any:
     value = attr_value.decoded(value)
     return value.encode() if isinstance(value, str) else value
+
+
+def _name_of(name: Any) -> str:
+    """The name of an operation as text; programs give bytes, too."""
+    if isinstance(name, str):
+        return name
+    if isinstance(name, bytes):
+        return name.decode()
+    raise TypeError(f"Expected string for op name, got {name!r}")

@@ -11,17 +11,19 @@ if TYPE_CHECKING:
     from tensorloom.framework.graph.tensor import Tensor
 
 
-def lift_tensors(tensors: Sequence[Tensor], around: Collection[Graph]) -> list[Tensor]:
+def lift_tensors(
+    tensors: Sequence[Tensor], enclosing: Collection[Graph]
+) -> list[Tensor]:
     """The tensors; those of finished branches become outputs of the branch node.
 
     Args:
-      around: graphs whose tensors stay as they are. So do tensors of a graph that is
+      enclosing: graphs whose tensors stay as they are. So do tensors of a graph that is
         neither one of these nor a branch inside one.
     """
     found = list(tensors)
     while True:
-        graphs = {t._op._graph for t in found}.difference(around)
-        graphs = {graph for graph in graphs if is_within(graph, around)}
+        graphs = {t._op._graph for t in found}.difference(enclosing)
+        graphs = {graph for graph in graphs if is_within(graph, enclosing)}
         if not graphs:
             return found
         for graph in graphs:
@@ -41,12 +43,12 @@ def lift_operation(op: Operation, graph: Any) -> Operation:
 
 def outermost_graph(graph: Graph) -> Graph:
     """The outermost graph in which tensors of a graph can be used."""
-    while graph.around is not None:
-        graph = graph.around
+    while graph.enclosing is not None:
+        graph = graph.enclosing
     return graph
 
 
-def graph_around(graph: Any) -> Graph:
+def enclosing_graph(graph: Any) -> Graph:
     """The graph that a program sees a graph's operations in.
 
     TensorFlow builds the bodies of branches and loops into the graph around them.
@@ -57,11 +59,11 @@ def graph_around(graph: Any) -> Graph:
     return cast("Graph", place)
 
 
-def is_within(graph: Graph, around: Collection[Graph]) -> bool:
-    """Whether a graph is one of `around`, or the graph of a branch inside one."""
+def is_within(graph: Graph, enclosing: Collection[Graph]) -> bool:
+    """Whether a graph is one of `enclosing`, or the graph of a branch inside one."""
     place: Graph | None = graph
     while place is not None:
-        if place in around:
+        if place in enclosing:
             return True
-        place = place.around
+        place = place.enclosing
     return False

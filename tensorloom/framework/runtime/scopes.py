@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.default_graph import get_default_graph, global_graph
-from tensorloom.framework.graph.lifted_tensors import graph_around
+from tensorloom.framework.graph.lifted_tensors import enclosing_graph
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.runtime import default_stack
@@ -211,7 +211,7 @@ def graph_from_inputs(inputs: Iterable[Any], graph: Graph | None = None) -> Grap
                 element = value
         if element is None:
             continue
-        place = graph_around(element.graph)
+        place = enclosing_graph(element.graph)
         if graph is None:
             graph, found = place, element
         elif place is not graph:
