@@ -187,12 +187,18 @@ class Distribution:
         self, sample_shape: Any = (), seed: Any = None, name: str = "sample"
     ) -> Tensor:
         """Draws of shape `sample_shape + batch_shape + event_shape`."""
+        return self._call_sample_n(sample_shape, seed, name)
+
+    def _call_sample_n(
+        self, sample_shape: Any, seed: Any, name: str, **kwargs: Any
+    ) -> Tensor:
+        """`sample`, which may have conditions; kinds of distributions draw here."""
         with self._name_scope(name, [sample_shape]):
             shape = convert_to_tensor(
                 sample_shape, dtype=dtypes.int32, name="sample_shape"
             )
             shape, count = self._as_vector(shape)
-            drawn = self._sample_n(count, seed)
+            drawn = self._sample_n(count, seed, **kwargs)
             rest = array_ops.shape(drawn)[1:]
             samples = array_ops.reshape(drawn, array_ops.concat([shape, rest], 0))
             return self._with_static_shape(samples, shape)

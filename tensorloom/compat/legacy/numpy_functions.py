@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -100,6 +101,26 @@ def reshape(
         tell("numpy.reshape(newshape=) (gone since NumPy 2.4)", "shape=")
         shape = newshape
     return np.reshape(a, shape, order, **kwargs)  # type: ignore[call-overload]
+
+
+def _with_interpolation(name: str) -> Callable[..., Any]:
+    function = getattr(np, name)
+
+    def quantiles(*args: Any, interpolation: Any = None, **kwargs: Any) -> Any:
+        if interpolation is not None:
+            tell(f"numpy.{name}(interpolation=) (gone since NumPy 2.4)", "method=")
+            kwargs["method"] = interpolation
+        return function(*args, **kwargs)
+
+    quantiles.__name__ = name
+    quantiles.__doc__ = f"`numpy.{name}`, with `method` also as `interpolation`."
+    return quantiles
+
+
+percentile: Final = _with_interpolation("percentile")
+quantile: Final = _with_interpolation("quantile")
+nanpercentile: Final = _with_interpolation("nanpercentile")
+nanquantile: Final = _with_interpolation("nanquantile")
 
 
 def ndim(a: Any) -> int:

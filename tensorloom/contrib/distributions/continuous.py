@@ -261,7 +261,7 @@ class HalfNormal(ScalarDistribution):
         return 0.5 * math_ops.log(math.pi * self.scale**2.0 / 2.0) + 0.5
 
     def _mean(self) -> Any:
-        return self.scale * math.sqrt(2.0 / math.pi)
+        return self.scale * math.sqrt(2.0) / math.sqrt(math.pi)
 
     def _variance(self) -> Any:
         return self.scale**2.0 * (1.0 - 2.0 / math.pi)

@@ -27,7 +27,7 @@ class Independent(Distribution):
       name: of the scope.
 
     Raises:
-      ValueError: the batch does not have as many axes, or the count is not known.
+      ValueError: the batch does not have as many axes.
     """
 
     def __init__(
@@ -43,26 +43,23 @@ class Independent(Distribution):
         with name_scope(name) as name:
             if reinterpreted_batch_ndims is None:
                 if batch_rank is None:
-                    raise ValueError(
-                        "reinterpreted_batch_ndims must be given: the rank of the "
-                        "distribution's batch is not known."
-                    )
-                reinterpreted_batch_ndims = max(0, batch_rank - 1)
+                    sizes = array_ops.size(distribution.batch_shape_tensor())
+                    reinterpreted_batch_ndims = math_ops.maximum(sizes - 1, 0)
+                else:
+                    reinterpreted_batch_ndims = max(0, batch_rank - 1)
             count = convert_to_tensor(
                 reinterpreted_batch_ndims,
                 dtype=dtypes.int32,
                 name="reinterpreted_batch_ndims",
             )
             known = constant_value(count)
-            if known is None:
-                raise ValueError("reinterpreted_batch_ndims must be known.")
-            if batch_rank is not None and known > batch_rank:
+            if known is not None and batch_rank is not None and known > batch_rank:
                 raise ValueError(
                     f"reinterpreted_batch_ndims({known}) cannot exceed "
                     f"distribution.batch_ndims({batch_rank})"
                 )
+            self._count: Any = count if known is None else int(known)
             self._distribution = distribution
-            self._count = int(known)
             super().__init__(
                 dtype=distribution.dtype,
                 reparameterization_type=distribution.reparameterization_type,
@@ -79,7 +76,7 @@ class Independent(Distribution):
         return self._distribution
 
     @property
-    def reinterpreted_batch_ndims(self) -> int:
+    def reinterpreted_batch_ndims(self) -> Any:
         """How many of its last axes are part of the event."""
         return self._count
 
@@ -89,7 +86,7 @@ class Independent(Distribution):
 
     def _batch_shape(self) -> Any:
         shape = self.distribution.batch_shape
-        if shape.ndims is None:
+        if shape.ndims is None or not isinstance(self._count, int):
             return TensorShape(None)
         return shape[: shape.ndims - self._count]
 
@@ -100,7 +97,7 @@ class Independent(Distribution):
 
     def _event_shape(self) -> Any:
         shape = self.distribution.batch_shape
-        if shape.ndims is None:
+        if shape.ndims is None or not isinstance(self._count, int):
             return TensorShape(None)
         own = shape[shape.ndims - self._count :]
         return own.concatenate(self.distribution.event_shape)
@@ -109,7 +106,9 @@ class Independent(Distribution):
         return self.distribution.sample(sample_shape=n, seed=seed)
 
     def _sum(self, values: Tensor) -> Any:
-        axes = [-1 - axis for axis in range(self._count)]
+        axes: Any = -1 - math_ops.range(self._count)
+        if isinstance(self._count, int):
+            axes = [-1 - axis for axis in range(self._count)]
         return math_ops.reduce_sum(values, axis=axes)
 
     def _log_prob(self, x: Tensor) -> Any:
@@ -134,9 +133,7 @@ class Independent(Distribution):
 @RegisterKL(Independent, Independent)
 def _kl_of_independent(a: Any, b: Any, name: str | None = None) -> Any:
     if a.event_shape.as_list() != b.event_shape.as_list():
-        raise ValueError(
-            "KL between Independents with different event shapes not known."
-        )
+        raise ValueError("Event shapes do not match.")
     if a.distribution.event_shape.as_list() != b.distribution.event_shape.as_list():
         raise NotImplementedError(
             "KL between Independents whose distributions have different event shapes"

@@ -156,6 +156,11 @@ class TransformedDistribution(Distribution):
         Args:
           **kwargs: conditions of the distribution and of the bijector.
         """
+        return self._call_sample_n(sample_shape, seed, name, **kwargs)
+
+    def _call_sample_n(
+        self, sample_shape: Any, seed: Any, name: str, **kwargs: Any
+    ) -> Tensor:
         with self._name_scope(name, [sample_shape]):
             shape = convert_to_tensor(
                 sample_shape, dtype=dtypes.int32, name="sample_shape"
@@ -316,8 +321,7 @@ class ConditionalDistribution(Distribution):
         **condition_kwargs: Any,
     ) -> Tensor:
         """Draws of shape `sample_shape + batch_shape + event_shape`."""
-        with self._given("_sample_n", condition_kwargs):
-            return super().sample(sample_shape, seed, name)
+        return self._call_sample_n(sample_shape, seed, name, **condition_kwargs)
 
     def log_prob(
         self, value: Any, name: str = "log_prob", **condition_kwargs: Any
@@ -398,18 +402,6 @@ class ConditionalTransformedDistribution(
 
     Args, Raises: as of `TransformedDistribution`.
     """
-
-    def sample(
-        self,
-        sample_shape: Any = (),
-        seed: Any = None,
-        name: str = "sample",
-        **condition_kwargs: Any,
-    ) -> Tensor:
-        """Draws of shape `sample_shape + batch_shape + event_shape`."""
-        return TransformedDistribution.sample(
-            self, sample_shape, seed, name, **condition_kwargs
-        )
 
     def _conditions(self, kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return (

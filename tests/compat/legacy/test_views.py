@@ -44,6 +44,8 @@ def run(source: str) -> dict[str, Any]:
         ("np.zeros(1, dtype=np.float).dtype", np.dtype(float)),
         ("np.asscalar(np.array([3]))", 3),
         ("np.reshape([1, 2], newshape=(2, 1)).shape", (2, 1)),
+        ("np.percentile([1, 2, 4], 50, interpolation='lower')", 2),
+        ("np.quantile([1, 2, 4], 0.5)", 2),
         ("np.ndim([[1], [2, 3]])", 1),
         ("np.shape([[1], [2, 3]])", (2,)),
         ("np.size([[1], [2, 3]])", 2),
