@@ -12,6 +12,7 @@ from tensorloom.compat.data.distribute import (
 )
 from tensorloom.compat.data.multi_device_iterator import MultiDeviceIterator
 from tensorloom.data.dataset import Dataset
+from tensorloom.distribute.inputs import uneven_batches
 from tensorloom.distribute.values.regrouping import regroup
 from tensorloom.framework.graph.graph import device
 from tensorloom.ops.control_flow import builders as control_flow_ops
@@ -41,6 +42,17 @@ class _WorkerIterator:
         with device(self._worker):
             elements: list[Any] = self._iterator.get_next()
             return elements
+
+    def get_next_or_empty(self) -> tuple[Any, list[Any]]:
+        """Whether there is an element, and that of each device or an empty one."""
+        optionals = self._iterator.get_next_as_optional()
+        found, elements = [], []
+        for name, optional in zip(self._devices, optionals, strict=True):
+            with device(name):
+                there, element = uneven_batches.value_or_empty(optional)
+            found.append(there)
+            elements.append(element)
+        return found[0], elements
 
     def initialize(self) -> list[Any]:
         """The operations that begin at the first element."""
@@ -109,6 +121,10 @@ class DistributedIterator:
         self._iterators = list(iterators)
         self._input_workers = input_workers
         self._strategy = strategy
+        datasets = [each for each in iterators if isinstance(each, _WorkerIterator)]
+        self._gives_empty_elements = len(datasets) == len(
+            self._iterators
+        ) and uneven_batches.gives_empty_elements(strategy, datasets)
 
     def get_next(self, name: str | None = None) -> Any:
         """The next elements: in a structure whose leaves are PerReplica values.
@@ -117,6 +133,11 @@ class DistributedIterator:
           OutOfRangeError: (when it runs) a replica has no more elements.
         """
         del name
+        if self._gives_empty_elements:
+            elements = uneven_batches.elements_or_empty(
+                self._input_workers, self._iterators
+            )
+            return regroup(self._input_workers.device_map, elements)
         replicas: list[Any] = []
         for worker, iterator in zip(
             self._input_workers.worker_devices, self._iterators, strict=True

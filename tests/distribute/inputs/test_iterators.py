@@ -90,6 +90,22 @@ def test_the_end_comes_for_all(strategy: Any) -> None:
         _steps(iterator, 2)
 
 
+def test_the_last_batch_need_not_be_of_all_replicas(strategy: Any) -> None:
+    strategy.extended.experimental_enable_get_next_as_optional = True
+    dataset = tf.data.Dataset.range(5).map(lambda x: {"a": x, "b": (x, -x)}).batch(4)
+    iterator = strategy.make_dataset_iterator(dataset)
+    element = iterator.get_next()
+    parts = [element["a"].values, element["b"][1].values]
+    assert parts[0][0].shape.as_list() == [None]
+    with tf.Session(config=CONFIG) as session:
+        session.run(iterator.initialize())
+        first, last = (session.run(part) for part in parts)
+        assert [v.tolist() for v in first] == [[0, 1], [2, 3]]
+        assert [v.tolist() for v in last] == [[-4], []]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(parts)
+
+
 def test_rows_of_arrays_are_put_into_variables(strategy: Any) -> None:
     rows = np.arange(4, dtype=np.float32)
     with tf.Session(config=CONFIG) as session, strategy.scope():
