@@ -184,7 +184,9 @@ class KMeansClustering(Estimator):
             step = self._step_count(get_default_graph())
             with control_dependencies([model.train_op, step]):
                 train_op = identity(loss)
-            hooks: list[SessionRunHook] = [_InitializeClusters(model, config.is_chief)]
+            hooks: list[SessionRunHook] = [
+                InitializeClusters(model.initialized, model.init_op, config.is_chief)
+            ]
             if relative_tolerance is not None:
                 hooks.append(_StopAtSmallChange(loss, relative_tolerance))
             keys = type(self)
@@ -208,21 +210,29 @@ class KMeansClustering(Estimator):
         return model_fn
 
 
-class _InitializeClusters(SessionRunHook):
+class InitializeClusters(SessionRunHook):
     """The chief chooses the centers before the first step, the others wait."""
 
-    def __init__(self, model: Any, is_chief: bool) -> None:
-        self._model = model
+    def __init__(self, initialized: Any, init_op: Any, is_chief: bool) -> None:
+        """Makes the hook.
+
+        Args:
+          initialized: a variable: whether all centers are chosen.
+          init_op: chooses some.
+          is_chief: whether this process does that.
+        """
+        self._initialized = initialized
+        self._init_op = init_op
         self._is_chief = is_chief
 
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Returns when all centers are chosen."""
         while True:
             try:
-                if session.run(self._model.initialized):
+                if session.run(self._initialized):
                     return
                 if self._is_chief:
-                    session.run(self._model.init_op)
+                    session.run(self._init_op)
                 else:
                     time.sleep(_POLL_S)
             except RuntimeError as error:

@@ -146,3 +146,38 @@ def test_a_matrix_of_low_rank_is_found_again(shards: int) -> None:
 def test_weights_of_another_kind_are_refused() -> None:
     with pytest.raises(ValueError, match="Invalid weight initialization argument"):
         factorization.WALSModel(3, 3, 2, row_weights=-1.0)
+
+
+@pytest.mark.slow
+def test_an_estimator_of_mixtures_predicts_classes() -> None:
+    model = factorization.GMM(3, initial_clusters=_MIDDLES)
+    model.fit(input_fn=lambda: (tf.constant(_POINTS), None), steps=5)
+    np.testing.assert_allclose(model.clusters(), _MIDDLES, atol=0.5)
+    once = tf.train.limit_epochs
+
+    def points() -> Any:
+        return once(tf.constant(_POINTS), num_epochs=1), None
+
+    nearest = ((_POINTS[:, None] - _MIDDLES) ** 2).sum(axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(list(model.predict_assignments(points)), nearest)
+
+
+@pytest.mark.slow
+def test_an_estimator_of_factors_stops_after_its_sweeps() -> None:
+    dense = (_RANDOM.randn(5, 2) @ _RANDOM.randn(2, 4)).astype(np.float32)
+    kind = factorization.WALSMatrixFactorization
+
+    def matrix(project: bool | None = None) -> Any:
+        found = {kind.INPUT_ROWS: _matrix(dense), kind.INPUT_COLS: _matrix(dense.T)}
+        if project is not None:
+            found[kind.PROJECT_ROW] = tf.constant(project)
+        return found, None
+
+    model = kind(5, 4, 2, regularization_coeff=1e-4, max_sweeps=20)
+    model.fit(input_fn=matrix)
+    assert model.get_variable_value(kind.COMPLETED_SWEEPS) == 20
+    factors = model.get_row_factors()[0], model.get_col_factors()[0]
+    np.testing.assert_allclose(factors[0] @ factors[1].T, dense, atol=0.05)
+    projected = model.get_projections(lambda: matrix(True))
+    rows = np.array([next(projected) for _ in range(5)])
+    np.testing.assert_allclose(rows @ factors[1].T, dense, atol=0.05)

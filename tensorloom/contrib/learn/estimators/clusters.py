@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from tensorloom.contrib.factorization import kmeans_graph
 from tensorloom.contrib.learn.estimators.model_fn_estimator import Estimator
 from tensorloom.contrib.learn.model_results import ModelFnOps
 from tensorloom.estimator.canned.kmeans import (
-    _InitializeClusters,
+    InitializeClusters,
     _points,
     _StopAtSmallChange,
 )
@@ -21,13 +21,6 @@ from tensorloom.ops.reductions.reductions import reduce_sum
 from tensorloom.ops.state.reference_variable import assign_add
 from tensorloom.summary import summary
 from tensorloom.train import training_util
-
-
-class _Start(NamedTuple):
-    """How the centers are chosen."""
-
-    initialized: Any
-    init_op: Any
 
 
 def _kmeans_model_fn(
@@ -43,7 +36,7 @@ def _kmeans_model_fn(
     count = assign_add(training_util.get_global_step(), 1)
     loss = reduce_sum(distances, name=KMeansClustering.LOSS_OP_NAME)
     summary.scalar("loss/raw", loss)
-    hooks: list[Any] = [_InitializeClusters(_Start(is_ready, init_op), config.is_chief)]
+    hooks: list[Any] = [InitializeClusters(is_ready, init_op, config.is_chief)]
     if tolerance is not None:
         hooks.append(_StopAtSmallChange(loss, tolerance))
     return ModelFnOps(

@@ -122,3 +122,33 @@ for options in (dict(use_mini_batch=False), dict(use_mini_batch=False, relative_
         model.train(whole)
     result.append([model.cluster_centers(), list(model.predict_cluster_index(whole))[:9], model.score(whole), np.array(list(model.transform(whole))[:5]) / 100.0, sorted(model.get_variable_names())])
 result += [error(ff.KMeansClustering, 3, initial_clusters="kmc2"), error(ff.KMeansClustering, 3, distance_metric="x")]
+# program: factorization: Estimators of mixtures and of factors
+# compare: error values
+ff = tf.contrib.factorization
+random = np.random.RandomState(0)
+points = (random.randn(60, 2) + random.randint(0, 3, [60, 1]) * 4).astype(np.float32)
+model = ff.GMM(3, initial_clusters=points[:3], random_seed=1)
+model.fit(input_fn=lambda: (tf.constant(points), None), steps=3)
+once = lambda: (tf.train.limit_epochs(tf.constant(points), num_epochs=1), None)
+result = [
+    model.clusters() / 100.0, model.weights(), model.covariances() / 100.0, sorted(model.get_variable_names()),
+    list(model.predict_assignments(once)), float(model.score(lambda: (tf.constant(points), None), steps=1)) / 100.0,
+]
+dense = (random.randn(5, 2).dot(random.randn(2, 4))).astype(np.float32)
+places = np.argwhere(dense)
+def matrix(transposed):
+    order = places[:, ::-1] if transposed else places
+    shape = dense.shape[::-1] if transposed else dense.shape
+    return tf.SparseTensor(order, dense[tuple(places.T)], shape)
+kind = ff.WALSMatrixFactorization
+def features(project=None):
+    found = {kind.INPUT_ROWS: matrix(False), kind.INPUT_COLS: matrix(True)}
+    if project is not None:
+        found[kind.PROJECT_ROW] = tf.constant(project)
+    return found, None
+starts = [random.randn(5, 2).astype(np.float32), random.randn(4, 2).astype(np.float32)]
+model = kind(5, 4, 2, unobserved_weight=0.5, regularization_coeff=0.1, row_init=starts[0], col_init=starts[1], max_sweeps=3)
+model.fit(input_fn=features, steps=10)
+result += [model.get_row_factors()[0] / 100.0, model.get_col_factors()[0] / 100.0, sorted(model.get_variable_names())]
+result += [float(model.evaluate(input_fn=lambda: features(side), steps=1)["loss"]) / 100.0 for side in (True, False)]
+result += [model.get_variable_value(name) for name in ("completed_sweeps", "is_row_sweep", "global_step")]
