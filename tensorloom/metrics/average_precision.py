@@ -56,7 +56,7 @@ def average_precision_at_k(
         _, indices = top_k(predictions, k)
         classes = math_ops.cast(array_ops.shape(predictions)[-1], dtypes.int64)
         labels = _without_unknown(labels, classes)
-        return _streaming(
+        return average_precision_at_top_k(
             labels, indices, weights, metrics_collections, updates_collections, scope
         )
 
@@ -100,14 +100,15 @@ def _without_unknown(labels: Any, classes: Tensor) -> Any:
     )
 
 
-def _streaming(
+def average_precision_at_top_k(
     labels: Any,
     predictions_idx: Any,
     weights: Any,
     metrics_collections: Any,
     updates_collections: Any,
-    name: str,
+    name: str | None,
 ) -> _Metric:
+    """The mean average precision of classes `[..., k]`, the likeliest first."""
     operands = [predictions_idx, labels, weights]
     with name_scope(name, "average_precision_at_top_k", operands) as scope:
         precision = average_precision(labels, predictions_idx)
