@@ -255,8 +255,7 @@ class Distribution:
             name,
             value,
             ("log_survival_function", None),
-            ("cdf", lambda cdf: math_ops.log1p(-cdf)),
-            ("log_cdf", lambda log_cdf: math_ops.log1p(-math_ops.exp(log_cdf))),
+            by_cdf=lambda cdf: math_ops.log1p(-cdf),
         )
 
     def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
@@ -265,8 +264,7 @@ class Distribution:
             name,
             value,
             ("survival_function", None),
-            ("cdf", lambda cdf: 1.0 - cdf),
-            ("log_cdf", lambda log_cdf: 1.0 - math_ops.exp(log_cdf)),
+            by_cdf=lambda cdf: 1.0 - cdf,
         )
 
     def quantile(self, value: Any, name: str = "quantile") -> Tensor:
@@ -326,14 +324,21 @@ class Distribution:
         name: str,
         value: Any,
         *rules: tuple[str, Callable[[Tensor], Tensor] | None],
+        by_cdf: Callable[[Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """The first of these that the subclass knows, turned into what is asked."""
+        """The first of these that the subclass knows, turned into what is asked.
+
+        Args:
+          by_cdf: turns what `cdf` gives, where no rule is known.
+        """
         with self._name_scope(name, [value]):
             value = convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
             for rule, turned in rules:
                 if self._knows(rule):
                     found = self._rule(rule)(value)
                     return found if turned is None else turned(found)
+            if by_cdf is not None and (self._knows("cdf") or self._knows("log_cdf")):
+                return by_cdf(self.cdf(value))
             raise self._unknown(rules[0][0])
 
     def _statistic(self, name: str, rule: str) -> Tensor:

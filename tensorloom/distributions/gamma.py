@@ -101,16 +101,17 @@ class Gamma(Distribution):
         return power - self.rate * x - self._log_normalization()
 
     def _log_normalization(self) -> Tensor:
-        log_rate = math_ops.log(self.rate)
-        return math_ops.lgamma(self.concentration) - self.concentration * log_rate
+        # Nodes are made from left to right, as in TensorFlow.
+        a, b = self.concentration, self.rate
+        return math_ops.lgamma(a) - a * math_ops.log(b)
 
     def _cdf(self, x: Tensor) -> Tensor:
         return math_ops.igamma(self.concentration, self.rate * self._checked_sample(x))
 
     def _entropy(self) -> Tensor:
         a = self.concentration
-        bend = (1.0 - a) * math_ops.digamma(a)
-        return a - math_ops.log(self.rate) + math_ops.lgamma(a) + bend
+        scale = a - math_ops.log(self.rate)
+        return scale + math_ops.lgamma(a) + (1.0 - a) * math_ops.digamma(a)
 
     def _mean(self) -> Tensor:
         return self.concentration / self.rate

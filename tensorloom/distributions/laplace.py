@@ -96,15 +96,16 @@ class Laplace(Distribution):
         return self.loc - self.scale * side * math_ops.log1p(-math_ops.abs(drawn))
 
     def _log_prob(self, x: Tensor) -> Tensor:
-        return -math_ops.abs(self._z(x)) - math.log(2.0) - math_ops.log(self.scale)
+        distance = -math_ops.abs(self._z(x))
+        return distance - (math.log(2.0) + math_ops.log(self.scale))
 
     def _prob(self, x: Tensor) -> Tensor:
-        return 0.5 * math_ops.exp(-math_ops.abs(self._z(x))) / self.scale
+        return math_ops.exp(self._log_prob(x))
 
     def _cdf(self, x: Tensor) -> Tensor:
         z = self._z(x)
-        tail = math_ops.exp(-math_ops.abs(z))
-        return 0.5 + 0.5 * math_ops.sign(z) * (1.0 - tail)
+        half_side = 0.5 * math_ops.sign(z)
+        return 0.5 + half_side * (1.0 - math_ops.exp(-math_ops.abs(z)))
 
     def _log_cdf(self, x: Tensor) -> Tensor:
         return _log_cdf(self._z(x))
@@ -131,6 +132,7 @@ class Laplace(Distribution):
 
 def _log_cdf(z: Tensor) -> Tensor:
     """The logarithm of a standard variable's distribution function."""
-    lower = -math.log(2.0) + z
-    upper = math_ops.log1p(-0.5 * math_ops.exp(-math_ops.abs(z)))
-    return array_ops.where(z < 0.0, lower, upper)
+    with name_scope("log_cdf_laplace", values=[z]):
+        lower = -math.log(2.0) + z
+        upper = math_ops.log1p(-0.5 * math_ops.exp(-math_ops.abs(z)))
+        return array_ops.where(z < 0.0, lower, upper)

@@ -1,5 +1,7 @@
 """Distributions against what TensorFlow 1.15 computes for them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -253,3 +255,31 @@ def test_pairs_without_a_divergence_are_refused():
     a, b = tf.distributions.Normal(0.0, 1.0), tf.distributions.Laplace(0.0, 1.0)
     with pytest.raises(NotImplementedError, match="No KL"):
         tf.distributions.kl_divergence(a, b)
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (
+            lambda: tf.distributions.Gamma(2.0, 3.0).survival_function(0.5),
+            ["Gamma/cdf/mul", "Gamma/cdf/Igamma", "Gamma/survival_function/sub"],
+        ),
+        (
+            lambda: tf.distributions.Beta(2.0, 3.0).survival_function(0.5),
+            ["Beta/cdf/Betainc", "Beta/survival_function/sub"],
+        ),
+        (
+            lambda: tf.distributions.Laplace(0.0, 2.0).prob(0.5),
+            ["Laplace/prob/Log", "Laplace/prob/add", "Laplace/prob/Exp"],
+        ),
+        (
+            lambda: tf.distributions.Laplace(0.0, 2.0).log_cdf(0.5),
+            ["Laplace/log_cdf/log_cdf_laplace/add"],
+        ),
+    ],
+)
+def test_names_of_nodes(make: Any, names: list[str]) -> None:
+    with tf.Graph().as_default() as graph:
+        make()
+        made = [op.name for op in graph.get_operations()]
+    assert [name for name in made if name in names] == names
