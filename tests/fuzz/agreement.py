@@ -21,7 +21,7 @@ Differences = Callable[[str], list[str]]
 
 def run(source: str, mode: Mode) -> dict[str, Any]:
     """What `runner.execute` says of a program in a mode."""
-    with mode.around():
+    with mode.context():
         return runner.execute(tf, mode.head + source, ops=False)
 
 

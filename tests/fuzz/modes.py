@@ -51,7 +51,7 @@ class Mode:
 
     name: str
     head: str = ONE_DEVICE
-    around: Callable[[], AbstractContextManager[Any]] = nullcontext
+    context: Callable[[], AbstractContextManager[Any]] = nullcontext  # of its runs
 
 
 @contextmanager
@@ -62,13 +62,13 @@ def only_pass(name: str) -> Iterator[None]:
 
 
 def _alone(name: str) -> Mode:
-    return Mode(f"only {name}", around=lambda: only_pass(name))
+    return Mode(f"only {name}", context=lambda: only_pass(name))
 
 
 ALL_PASSES = Mode("all passes")
 NO_PASSES = Mode("no passes", UNOPTIMIZED)
 DEVICES = Mode("two devices", TWO_DEVICES)
-INTERPRETED = Mode("node by node", around=plain_pieces)
+INTERPRETED = Mode("node by node", context=plain_pieces)
 INTERPRETED_DEVICES = Mode("node by node on two devices", TWO_DEVICES, plain_pieces)
 ALONE = [_alone(name) for name in PASSES]
 MODES = [ALL_PASSES, NO_PASSES, DEVICES, INTERPRETED, INTERPRETED_DEVICES, *ALONE]

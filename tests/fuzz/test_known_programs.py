@@ -54,7 +54,7 @@ with tf.Session(TARGET, config=CONFIG) as sess:
     ("source", "expected"), [(_WRITES_IN_ORDER, 7.0), (_SWAP, ("list", (2.0, 1.0)))]
 )
 def test_results(source: str, expected: object, resource: bool, mode: Mode) -> None:
-    with mode.around():
+    with mode.context():
         found = runner.execute(tf, mode.head + source.format(resource=resource))
     assert found["error"] is None, found["error"]
     assert found["result"] == expected
@@ -62,7 +62,7 @@ def test_results(source: str, expected: object, resource: bool, mode: Mode) -> N
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_identities_of_references_are_read_late(mode: Mode) -> None:
-    with mode.around():
+    with mode.context():
         found = runner.execute(tf, mode.head + _LATE_IDENTITY)
     assert found["error"] is None, found["error"]
     assert found["result"] == ("list", (5.0, 6.0))
