@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tensorloom.contrib.layers.columns.crossed import _CrossedColumn
+from tensorloom.contrib.layers.columns.real_valued import (
+    _BucketizedColumn,
+    _RealValuedColumn,
+)
+from tensorloom.contrib.layers.columns.sparse import (
+    _SparseColumn,
+    _WeightedSparseColumn,
+)
 from tensorloom.estimator.canned.linear_sdca import _distinct_ids
 from tensorloom.estimator.canned.sdca_model import (
     SdcaExamples,
@@ -169,21 +178,20 @@ class _Weighted:
 
 def _feature(column: Any, tensor: Any) -> Any:
     """A column's tensor as the model takes it: [batch, size], or a `SparseFeature`."""
-    kind = type(column).__name__.lstrip("_")
-    if kind == "RealValuedColumn":
+    if isinstance(column, _RealValuedColumn):
         message = "transformed_tensor should have rank at most 2."
         check = Assert(less_equal(rank(tensor), 2), [message])
         with control_dependencies([check]):
             return reshape(tensor, [shape(tensor)[0], -1])
-    if kind == "BucketizedColumn":
+    if isinstance(column, _BucketizedColumn):
         one_hot = column._to_dnn_input_layer(tensor)
         places = where(not_equal(one_hot, cast(0.0, one_hot.dtype)))
         values = cast(gather_nd(one_hot, places), dtypes.float32)
         return SparseFeature(places[:, 0], places[:, 1], reshape(values, [-1]))
-    if kind == "WeightedSparseColumn":
+    if isinstance(column, _WeightedSparseColumn):
         ids, weights = column.id_tensor(tensor), column.weight_tensor(tensor)
         return _distinct_ids(_Weighted(ids, weights))
-    if kind == "CrossedColumn" or kind.startswith("SparseColumn"):
+    if isinstance(column, _CrossedColumn | _SparseColumn):
         return _distinct_ids(_Weighted(tensor, None))
     raise ValueError(
         f"SDCAOptimizer does not support column type {type(column).__name__}."

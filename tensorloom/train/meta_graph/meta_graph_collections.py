@@ -155,15 +155,16 @@ def should_include(
 
 
 def _kind(item: Any) -> str:
-    from google.protobuf.any_pb2 import Any as AnyProto
-
     if isinstance(item, str | bytes):
         return "bytes_list"
     if isinstance(item, int):
         return "int64_list"
     if isinstance(item, float):
         return "float_list"
-    return "any_list" if isinstance(item, AnyProto) else "node_list"
+    # Programs make them of protobuf's class, imports of that of our own pool.
+    message = getattr(item, "DESCRIPTOR", None)
+    is_any = message is not None and message.full_name == "google.protobuf.Any"
+    return "any_list" if is_any else "node_list"
 
 
 def add_collection_def(
@@ -229,6 +230,6 @@ def _fill(collection: Any, key: Any, items: list[Any], export_scope: Any) -> Non
         values.extend(x.encode() if isinstance(x, str) else x for x in items)
     elif kind == "any_list":
         for item in items:  # `extend` takes messages of our own pool only
-            values.add().CopyFrom(item)
+            values.add(type_url=item.type_url, value=item.value)
     else:
         values.extend(items)

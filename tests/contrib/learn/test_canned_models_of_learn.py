@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.contrib.learn.estimators import other_models
+from tensorloom.contrib.learn.estimators import other_models, rnn_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,3 +200,62 @@ def test_wrong_heads_are_refused() -> None:
     sdca = tf.contrib.linear_optimizer.SDCAOptimizer("id")
     with pytest.raises(ValueError, match="centered_bias"):
         learn.LinearClassifier(_COLUMNS, optimizer=sdca, enable_centered_bias=True)
+
+
+@pytest.mark.slow
+def test_old_columns_and_dual_coordinates() -> None:
+    layers = tf.contrib.layers
+    columns = [
+        layers.real_valued_column("x", dimension=2),
+        layers.bucketized_column(layers.real_valued_column("age"), [1.0, 2.0]),
+        layers.sparse_column_with_keys("word", ["a", "b"]),
+    ]
+
+    def input_fn() -> Any:
+        words = tf.SparseTensor(
+            [[row, 0] for row in range(20)], ["a", "b"] * 10, [20, 1]
+        )
+        features = {
+            "x": tf.constant(_X),
+            "age": tf.constant(_X[:, 1:]),
+            "word": words,
+            "id": tf.as_string(tf.range(20)),
+        }
+        return features, tf.constant(_CLASSES)
+
+    model = learn.SVM("id", columns)
+    model.fit(input_fn=input_fn, steps=20)
+    assert model.evaluate(input_fn=input_fn, steps=1)["accuracy"] > 0.9
+    assert len(list(model.predict_classes(input_fn=input_fn))) == 20
+    sdca = tf.contrib.linear_optimizer.SDCAOptimizer("id", num_table_shards=2)
+    linear = learn.LinearClassifier(columns, optimizer=sdca)
+    linear.fit(input_fn=input_fn, steps=20)
+    assert linear.evaluate(input_fn=input_fn, steps=1)["accuracy"] >= 0.85
+    inferred = learn.infer_real_valued_columns_from_input(_X)
+    assert [column.dimension for column in inferred] == [2]
+
+
+@pytest.mark.slow
+def test_recurrent_models_learn() -> None:
+    steps = tf.contrib.layers.real_valued_column("steps")
+    sequences = _RANDOM.randn(8, 5, 1).astype(np.float32)
+
+    def input_fn() -> Any:
+        labels = (sequences[:, :, 0] > 0).astype(np.int64)
+        return {"steps": tf.constant(sequences)}, tf.constant(labels)
+
+    model = learn.DynamicRnnEstimator(
+        learn.ProblemType.CLASSIFICATION,
+        rnn_parts.PredictionType.MULTIPLE_VALUE,
+        [steps],
+        num_classes=2,
+        num_units=4,
+        cell_type="lstm",
+        learning_rate=1.0,
+        predict_probabilities=True,
+    )
+    model.fit(input_fn=input_fn, steps=60)
+    assert model.evaluate(input_fn=input_fn, steps=1)["accuracy"] > 0.9
+    found = next(model.predict(input_fn=input_fn))
+    assert found["probabilities"].shape == (5, 2)
+    assert found["rnn_cell_state_0"].shape == (4,)

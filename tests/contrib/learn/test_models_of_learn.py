@@ -136,6 +136,10 @@ def test_saved_models_and_bundles(tmp_path: Path) -> None:
     assert kept.type_url.endswith("/tensorflow.serving.Signatures")
     tensors = signatures.default_signature.generic_signature.map
     assert sorted(tensors) == ["inputs", "y"]
+    with tf.Graph().as_default():
+        saver = tf.train.import_meta_graph(os.path.join(bundle, "export.meta"))
+        again = saver.export_meta_graph().collection_def[session_bundle.SIGNATURES_KEY]
+        assert again.any_list.value[0].value == kept.value
     with pytest.raises(RuntimeError, match="Duplicate export dir"):
         estimator.export(str(tmp_path / "bundles"))
 

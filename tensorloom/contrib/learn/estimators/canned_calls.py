@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorloom.contrib.learn import columns
+from tensorloom.contrib.layers.columns.parsing import (
+    parse_feature_columns_from_examples,
+)
 from tensorloom.contrib.learn.estimators.model_fn_estimator import Estimator
 from tensorloom.contrib.learn.keys import PredictionKey
 from tensorloom.contrib.learn.metric_specs import MetricSpec
@@ -30,7 +32,7 @@ class CannedModel(Estimator):
 
     def _exported(self, signature_fn: Any, input_fn: Any, **options: Any) -> Any:
         def parsed(unused_estimator: Any, examples: Any) -> Any:
-            return columns.parsed_features(examples, self._feature_columns)
+            return parse_feature_columns_from_examples(examples, self._feature_columns)
 
         return Estimator.export(
             self, input_fn=input_fn or parsed, signature_fn=signature_fn, **options

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorloom.contrib.layers.columns.input_layers import (
+    input_from_feature_columns,
+    sequence_input_from_feature_columns,
+)
+from tensorloom.contrib.layers.columns.parsing import transform_features
+from tensorloom.contrib.layers.columns.targets import (
+    multi_class_target,
+    regression_target,
+)
 from tensorloom.contrib.layers.dense import fully_connected
 from tensorloom.contrib.layers.training_step import OPTIMIZER_SUMMARIES, optimize_loss
-from tensorloom.contrib.learn import columns
 from tensorloom.contrib.learn.estimators import rnn_parts
 from tensorloom.contrib.learn.estimators.model_fn_estimator import Estimator
 from tensorloom.contrib.learn.estimators.rnn_parts import PredictionType, RNNKeys
@@ -99,14 +107,20 @@ def build_sequence_input(
       scope: of the variables.
     """
     both = [*sequence_feature_columns, *(context_feature_columns or [])]
-    known = {**features, **columns.transformed(features, both)}
-    found = columns.sequence_input(
-        known, sequence_feature_columns, weight_collections, scope
+    known = {**features, **transform_features(features, both)}
+    found = sequence_input_from_feature_columns(
+        columns_to_tensors=known,
+        feature_columns=sequence_feature_columns,
+        weight_collections=weight_collections,
+        scope=scope,
     )
     if context_feature_columns is None:
         return found
-    context = columns.old_dense_input(
-        known, context_feature_columns, weight_collections, scope
+    context = input_from_feature_columns(
+        columns_to_tensors=known,
+        feature_columns=context_feature_columns,
+        weight_collections=weight_collections,
+        scope=scope,
     )
     return _concatenate_context_input(found, context)
 
@@ -317,7 +331,7 @@ def target_of(problem_type: int, num_classes: int | None) -> tuple[Any, str]:
       ValueError: the problem is another one, or classes are not counted.
     """
     if problem_type == ProblemType.LINEAR_REGRESSION:
-        return columns.target("regression_target"), "Regressor"
+        return regression_target(), "Regressor"
     if problem_type != ProblemType.CLASSIFICATION:
         raise ValueError(
             "problem_type must be either ProblemType.LINEAR_REGRESSION or "
@@ -327,7 +341,7 @@ def target_of(problem_type: int, num_classes: int | None) -> tuple[Any, str]:
         raise ValueError(
             "For CLASSIFICATION problem_type, num_classes must be specified."
         )
-    return columns.target("multi_class_target", n_classes=num_classes), "Classifier"
+    return multi_class_target(n_classes=num_classes), "Classifier"
 
 
 @export("contrib.learn.DynamicRnnEstimator")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorloom.contrib.learn import columns
+from tensorloom.contrib.layers.columns.parsing import infer_real_valued_columns
 from tensorloom.contrib.learn.io.data_feeder import setup_train_data_feeder
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Graph
@@ -74,7 +74,7 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list
     """
     with Graph().as_default():
         features, _ = input_fn()
-        return columns.infer_real_valued_columns(features)
+        return infer_real_valued_columns(features)
 
 
 @export("contrib.learn.infer_real_valued_columns_from_input")

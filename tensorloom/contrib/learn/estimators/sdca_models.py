@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tensorloom.client.variables.variable_scope import variable_scope
-from tensorloom.contrib.learn import columns
+from tensorloom.contrib.layers.columns.parsing import transform_features
+from tensorloom.contrib.layers.columns.real_valued import real_valued_column
+from tensorloom.contrib.layers.columns.weighted_sums import (
+    weighted_sum_from_feature_columns,
+)
 from tensorloom.contrib.learn.estimators.canned_calls import CannedModel
 from tensorloom.contrib.learn.head.makers import binary_svm_head
 from tensorloom.contrib.learn.head.single_heads import (
@@ -79,9 +83,12 @@ def sdca_model_fn(features: Any, labels: Any, mode: str, params: dict[str, Any])
         "linear", values=list(features.values()), partitioner=optimizer.partitioner
     ) as scope:
         features = dict(features)
-        features.update(columns.transformed(features, feature_columns))
-        logits, variables, bias = columns.weighted_sum(
-            features, feature_columns, 1, None, scope
+        features.update(transform_features(features, feature_columns))
+        logits, variables, bias = weighted_sum_from_feature_columns(
+            columns_to_tensors=features,
+            feature_columns=feature_columns,
+            num_outputs=1,
+            scope=scope,
         )
         _add_bias_column(feature_columns, features, bias, variables)
 
@@ -118,7 +125,7 @@ def _add_bias_column(
         raise ValueError(f"{_BIAS_COLUMN} is a reserved column name.")
     if not feature_columns:
         raise ValueError("feature_columns can't be empty.")
-    column = columns.real_valued_column(_BIAS_COLUMN)
+    column = real_valued_column(_BIAS_COLUMN)
     tensors[column] = ones([_batch_size(tensors), 1], dtype=dtypes.float32)
     variables[column] = [bias]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tensorloom.contrib.layers.columns.input_layers import (
+    sequence_input_from_feature_columns,
+)
 from tensorloom.contrib.layers.dense import fully_connected
 from tensorloom.contrib.layers.training_step import OPTIMIZER_SUMMARIES, optimize_loss
-from tensorloom.contrib.learn import columns
 from tensorloom.contrib.learn.estimators import rnn_parts
 from tensorloom.contrib.learn.estimators.dynamic_rnn_models import target_of
 from tensorloom.contrib.learn.estimators.model_fn_estimator import Estimator
@@ -154,8 +156,11 @@ def prepare_inputs_for_rnn(
         if isinstance(feature, SparseTensor):
             # The queue that it came out of has lost its rank.
             feature.dense_shape.set_shape([3])
-    steps = columns.sequence_input(
-        sequence_features, sequence_feature_columns, None, None
+    steps = sequence_input_from_feature_columns(
+        columns_to_tensors=sequence_features,
+        feature_columns=sequence_feature_columns,
+        weight_collections=None,
+        scope=None,
     )
     steps.set_shape([None, num_unroll, None])
     if context_features:

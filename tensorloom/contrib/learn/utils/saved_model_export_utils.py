@@ -9,6 +9,7 @@ from typing import Any
 
 from tensorloom.client.program import program_log
 from tensorloom.client.program.compat import as_str_any
+from tensorloom.contrib.layers.columns.parsing import create_feature_spec_for_parsing
 from tensorloom.contrib.learn.export_strategies import ExportStrategy
 from tensorloom.contrib.learn.keys import MetricKey
 from tensorloom.contrib.learn.utils import gc, input_fn_utils
@@ -133,8 +134,6 @@ def make_parsing_export_strategy(
       target_core: whether it is for a `tf.estimator.Estimator`.
       strip_default_attrs: whether attrs of default values are left out.
     """
-    from tensorloom.contrib.learn.columns import create_feature_spec_for_parsing
-
     spec = create_feature_spec_for_parsing(feature_columns)
     serving: Any = input_fn_utils.build_parsing_serving_input_fn
     if target_core:
