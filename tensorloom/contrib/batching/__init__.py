@@ -1,0 +1,1 @@
+"""`tf.contrib.batching`: calls of several steps, made together."""

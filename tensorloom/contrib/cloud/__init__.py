@@ -1,0 +1,1 @@
+"""`tf.contrib.cloud`: refused; what reads from Google Cloud."""

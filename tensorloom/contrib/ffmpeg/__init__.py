@@ -1,0 +1,1 @@
+"""`tf.contrib.ffmpeg`: sounds and videos, by the program ffmpeg."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.proto`: protocol messages as tensors."""

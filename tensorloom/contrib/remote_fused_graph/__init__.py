@@ -1,0 +1,1 @@
+"""`tf.contrib.remote_fused_graph`: refused; it needs a Hexagon DSP."""

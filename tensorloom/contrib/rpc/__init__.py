@@ -1,0 +1,1 @@
+"""`tf.contrib.rpc`: refused; calls of other services."""
