@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tensorloom.client.distribution.thread_modes import current_strategy
 from tensorloom.framework.graph.graph import (
     Tensor,
     colocate_with,
@@ -46,6 +47,8 @@ class BatchStatistics(Layer):
     _beta_const: Any
     _data_format: str
     _bessels_correction_test_only: bool
+    # The number of inputs where a replica may have none, else None.
+    _size_of_inputs: Any = None
 
     @property
     def _param_dtype(self) -> Any:
@@ -61,7 +64,15 @@ class BatchStatistics(Layer):
             if decay.dtype != kind:
                 decay = math_ops.cast(decay, kind)
             delta = (variable - math_ops.cast(value, variable.dtype)) * decay
+            delta = self._unless_empty(delta)
             return state_ops.assign_sub(variable, delta, name=scope)
+
+    def _unless_empty(self, value: Any) -> Any:
+        """Zeros in place of what an empty batch gave."""
+        if self._size_of_inputs is None:
+            return value
+        there = self._size_of_inputs > 0
+        return array_ops.where(there, value, array_ops.zeros_like(value))
 
     def _assign_new_value(self, variable: Any, value: Any) -> Any:
         with name_scope("AssignNewValue") as scope, colocate_with(variable):
@@ -79,6 +90,7 @@ class BatchStatistics(Layer):
     # --- fused ----------------------------------------------------------------------
 
     def _fused_batch_norm(self, inputs: Any, training: Any) -> Tensor:
+        self._size_of_inputs = _size_if_empty(inputs)
         beta = self.beta if self.center else self._beta_const
         gamma = self.gamma if self.scale else self._gamma_const
 
@@ -132,6 +144,7 @@ class BatchStatistics(Layer):
     # --- not fused ------------------------------------------------------------------
 
     def _batch_norm(self, inputs: Any, training: Any) -> Tensor:
+        self._size_of_inputs = _size_if_empty(inputs)
         shape = inputs.shape
         axes = [axis for axis in range(shape.rank) if axis not in self.axis]
         if self.virtual_batch_size is not None:
@@ -198,6 +211,7 @@ class BatchStatistics(Layer):
             axes,
             keep_dims=in_parts or len(self.axis) > 1,
         )
+        of_batch = tuple(self._unless_empty(value) for value in of_batch)
         averages = self.moving_mean, self.moving_variance
         used = [
             smart_cond(
@@ -276,6 +290,16 @@ class BatchStatistics(Layer):
         self.add_update(
             lambda: smart_cond(training, follow_variance, lambda: self.moving_variance)
         )
+
+
+def _size_if_empty(inputs: Any) -> Any:
+    """The number of inputs, if a strategy may give a replica none; else None."""
+    strategy = current_strategy()
+    if strategy is None or not getattr(
+        strategy.extended, "experimental_enable_get_next_as_optional", False
+    ):
+        return None
+    return array_ops.size(inputs)
 
 
 def _composed(

@@ -171,3 +171,20 @@ def test_layers_in_a_loop_of_steps(strategy: Any) -> None:
         session.run(context.run_op)
         # Each step halves the distance.
         np.testing.assert_allclose(session.run(kernel.values[1]), [[0.75]])
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_an_empty_batch_leaves_moving_averages(fused: bool) -> None:
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    strategy.extended.experimental_enable_get_next_as_optional = True
+    images = tf.placeholder(tf.float32, [None, 2, 2, 3])
+    with strategy.scope():
+        layer = tf.layers.BatchNormalization(fused=fused)
+        strategy.experimental_run_v2(lambda: layer(images, training=True))
+        init = tf.global_variables_initializer()
+    with tf.Session() as session:
+        session.run(init)
+        session.run(layer.updates, {images: np.zeros([0, 2, 2, 3])})
+        mean, variance = session.run([layer.moving_mean, layer.moving_variance])
+    assert mean.tolist() == [0.0] * 3
+    assert variance.tolist() == [1.0] * 3
