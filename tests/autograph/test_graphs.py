@@ -208,3 +208,22 @@ def test_iterators_in_functions() -> None:
         assert [sess.run(made), sess.run(made)] == [(0, 3, 4)] * 2
         with pytest.raises(RuntimeError, match="only supported inside of"):
             iter(tf.data.Dataset.range(5))
+
+
+def test_replicas_convert_where_their_function_is_converted() -> None:
+    def step(x: Any) -> Any:
+        if x > 2:
+            return x * 10
+        return x
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+
+        @tf.function
+        def train(x: Any) -> Any:
+            return strategy.experimental_run_v2(step, args=(x,))
+
+        made = train(tf.constant(3)), train(tf.constant(1))
+        assert sess.run(made) == (30, 1)
+        with pytest.raises(TypeError, match="as a Python `bool` is not allowed"):
+            strategy.experimental_run_v2(step, args=(tf.constant(3),))

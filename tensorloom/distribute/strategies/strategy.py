@@ -19,6 +19,7 @@ from tensorloom.distribute.strategies.mode_checks import (
     require_cross_replica_or_default,
 )
 from tensorloom.framework.export import export
+from tensorloom.framework.functions.python_conversion import tf_convert
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
@@ -151,6 +152,7 @@ class Strategy:
           The results in one structure, with a part for each replica.
         """
         with self.scope():
+            fn = tf_convert(fn, convert_by_default=False)
             return self._extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
 
     def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: Any = None) -> Any:

@@ -18,10 +18,19 @@ from tensorloom.framework.runtime.conversion_status import (
 _API = "tensorloom.autograph.conversion.api"
 
 
-def tf_convert(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the program, converted unless the program says otherwise."""
+def tf_convert(
+    function: Callable[..., Any], convert_by_default: bool = True
+) -> Callable[..., Any]:
+    """A function of the program, converted unless the program says otherwise.
+
+    Args:
+      convert_by_default: whether it is where the program says nothing.
+    """
+    context = control_status_ctx()
+    if context.status == Status.UNSPECIFIED and not convert_by_default:
+        return function
     api: Any = importlib.import_module(_API)
-    return api.tf_convert(function, control_status_ctx())  # type: ignore[no-any-return]
+    return api.tf_convert(function, context)  # type: ignore[no-any-return]
 
 
 def traced_function(
