@@ -130,3 +130,35 @@ for options in ({'initial_clusters': points[[0, 7]], 'use_mini_batch': False}, {
     est.fit(input_fn=input_fn, steps=5)
     found.append((est.clusters(), round(float(est.score(input_fn=input_fn, steps=1)), 3), list(est.predict_cluster_idx(input_fn=input_fn)), est.transform(input_fn=input_fn), est.get_variable_names()))
 result = found
+
+# program: contrib.learn's models over contrib.layers' columns: linear, SDCA, deep, support vectors
+# compare: error values
+# not in 2.21: error values
+import tempfile, warnings
+warnings.simplefilter("ignore")
+learn, layers = tf.contrib.learn, tf.contrib.layers
+random = np.random.RandomState(0)
+x, words = random.randn(8, 2).astype(np.float32), random.choice(['a', 'b', 'c', 'd'], 8)
+binary, real = random.randint(0, 2, (8, 1)), random.randn(8, 1).astype(np.float32)
+features = lambda: {'x': tf.constant(x), 'y': tf.constant(x[:, :1]), 's': tf.SparseTensor([[i, 0] for i in range(8)], words, [8, 1]), 'id': tf.as_string(tf.range(8))}
+s, xs, ys = layers.sparse_column_with_keys('s', ['a', 'b', 'c']), layers.real_valued_column('x', dimension=2), layers.real_valued_column('y')
+wide, deep = [xs, s, layers.bucketized_column(ys, [-0.5, 0.5])], [xs, layers.one_hot_column(s)]
+config = lambda: learn.RunConfig(tf_random_seed=1, model_dir=tempfile.mkdtemp())
+sdca = lambda: tf.contrib.linear_optimizer.SDCAOptimizer('id', symmetric_l2_regularization=1.5, symmetric_l1_regularization=0.1, adaptive=False)
+found = []
+for est, labels, method in [
+        (learn.LinearClassifier(wide, config=config()), binary, 'predict_proba'),
+        (learn.LinearClassifier(wide, _joint_weight=False, optimizer=sdca(), config=config()), binary, 'predict_classes'),
+        (learn.LinearRegressor(wide, optimizer=sdca(), config=config()), real, 'predict_scores'),
+        (learn.DNNClassifier([3, 2], deep, config=config()), binary, 'predict_proba'),
+        (learn.DNNLinearCombinedRegressor(linear_feature_columns=wide, dnn_feature_columns=deep, dnn_hidden_units=[3], config=config()), real, 'predict_scores'),
+        (learn.SVM('id', wide, config=config(), l2_regularization=1.), binary, 'predict_classes')]:
+    input_fn = lambda: (features(), tf.constant(labels))
+    # Dual coordinates are visited in any order: where the weights end up does not depend on it.
+    dual = method == 'predict_classes' or est.params.get('optimizer') is not None
+    est.fit(input_fn=input_fn, steps=100 if dual else 3)
+    evaluated = est.evaluate(input_fn=input_fn, steps=1)
+    rounded = lambda v: np.round(np.asarray(v, np.float64), 2) + 0.0 if dual else v
+    weights = [(n, rounded(est.get_variable_value(n))) for n in est.get_variable_names() if 'HashTable' not in n]
+    found.append((sorted((k, float(rounded(v))) for k, v in evaluated.items()), weights, [rounded(p) for p in getattr(est, method)(input_fn=input_fn)]))
+result = found
