@@ -65,7 +65,10 @@ class SequenceNumericColumn(SequenceDenseColumn, SequenceNumericFields):
         self, transformation_cache: Any, state_manager: Any
     ) -> TensorSequenceLengthPair:
         """Numbers [batch, steps, ...shape], with each row's number of steps."""
-        sparse = transformation_cache.get(self, state_manager)
+        return self.sequence_of(transformation_cache.get(self, state_manager))
+
+    def sequence_of(self, sparse: Any) -> TensorSequenceLengthPair:
+        """The numbers of the feature's SparseTensor, and each row's number of steps."""
         dense = sparse_tensor_to_dense(sparse, default_value=self.default_value)
         shape = [array_ops.shape(dense)[:1], [-1], self.variable_shape]
         dense = array_ops.reshape(dense, shape=array_ops.concat(shape, axis=0))

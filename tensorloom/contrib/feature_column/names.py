@@ -8,7 +8,6 @@ from tensorloom.feature_column.sequence_ids import (
     sequence_categorical_column_with_vocabulary_file,
     sequence_categorical_column_with_vocabulary_list,
 )
-from tensorloom.feature_column.sequence_numeric import sequence_numeric_column
 from tensorloom.framework.export import export_value
 
 export_value(
@@ -27,4 +26,3 @@ export_value(
     sequence_categorical_column_with_vocabulary_list,
     "contrib.feature_column.sequence_categorical_column_with_vocabulary_list",
 )
-export_value(sequence_numeric_column, "contrib.feature_column.sequence_numeric_column")

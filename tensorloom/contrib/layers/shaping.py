@@ -34,11 +34,13 @@ from tensorloom.ops.indexing.gather import gather_nd
 from tensorloom.ops.indexing.one_hot import one_hot
 from tensorloom.ops.indexing.selection import where
 from tensorloom.ops.indexing.slice import strided_slice
+from tensorloom.ops.math.binary import minimum, multiply
 from tensorloom.ops.math.cast import to_int64
 from tensorloom.ops.math.comparison import not_equal
+from tensorloom.ops.math.elementwise import rsqrt, square
 from tensorloom.ops.nn.bias import bias_add as add_biases
 from tensorloom.ops.nn.softmax import softmax as softmax_op
-from tensorloom.ops.reductions.reductions import reduce_max, reduce_prod
+from tensorloom.ops.reductions.reductions import reduce_max, reduce_prod, reduce_sum
 from tensorloom.ops.sparse.shape_builders import sparse_reshape
 from tensorloom.ops.state.initializers import Zeros
 
@@ -326,6 +328,23 @@ def stack(
             own = given if isinstance(given, list | tuple) else [given]
             outputs = layer(outputs, *own, **kwargs, scope=f"{name}_{number}")
         return outputs
+
+
+def poincare_normalize(
+    x: Any, axis: Any = 1, epsilon: float = 1e-5, name: str | None = None
+) -> Any:
+    """Vectors scaled into the Poincare ball, where their norm is above 1 - epsilon.
+
+    Args:
+      x: of any shape.
+      axis: of the vectors; an integer, or several.
+      epsilon: how far from the edge of the ball they stay.
+      name: of the operations.
+    """
+    with name_scope(name, "poincare_normalize", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        inverse = rsqrt(reduce_sum(square(x), axis, keepdims=True))
+        return multiply(x, minimum((1.0 - epsilon) * inverse, 1.0), name=scope)
 
 
 @add_arg_scope

@@ -67,11 +67,11 @@ class SequenceFeatures(FeaturesLayer):
                 tensors.append(self._process_dense_tensor(column, dense))
                 lengths.append(length)
         checks.check_batch_sizes(lengths, self._feature_columns)
-        length = _equal(lengths)
+        length = all_equal(lengths)
         return self._verify_and_concat_tensors(tensors), length
 
 
-def _equal(tensors: list[Tensor]) -> Tensor:
+def all_equal(tensors: list[Tensor]) -> Tensor:
     """The first, after a check that the others are equal to it."""
     with name_scope(None, "assert_all_equal", values=tensors):
         if len(tensors) == 1:

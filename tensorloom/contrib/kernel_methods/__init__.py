@@ -1,0 +1,1 @@
+"""`tf.contrib.kernel_methods`: linear models of explicit kernel mappings."""
