@@ -72,3 +72,19 @@ def test_weights_are_in_collections_once() -> None:
 def test_settings_that_do_not_fit_are_refused(settings: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         _masks(settings, 1)
+
+
+def test_training_updates_masks() -> None:
+    with tf.Graph().as_default():
+        tf.train.get_or_create_global_step()
+        weights = tf.get_variable("w", initializer=_WEIGHTS)
+        loss = tf.reduce_sum(tf.square(pruning.apply_mask(weights)))
+        optimizer = tf.train.GradientDescentOptimizer(0.01)
+        train_op = tf.contrib.slim.learning.create_train_op(loss, optimizer)
+        spec = pruning.get_pruning_hparams().parse(
+            "sparsity_function_end_step=2,pruning_frequency=1"
+        )
+        update = pruning.Pruning(spec).conditional_mask_update_op()
+        first = float(np.sum(_WEIGHTS**2))
+        last = pruning.train(train_op, None, update, number_of_steps=4)
+    assert last < first / 1.1
