@@ -84,3 +84,18 @@ result = [
     written,
     error(lambda: mp.FixedLossScaleManager(0.5)),
 ]
+
+# program: differential equations
+# compare: error values
+# not in 2.21: error values
+integrate = tf.contrib.integrate
+times = np.linspace(0.0, 3.0, 6)
+spiral = lambda y, t: tf.stack([y[1], -y[0] * 2.0 + tf.cast(t, y.dtype)])
+y, info = integrate.odeint(spiral, tf.constant([1.0, 0.0], tf.float64), times, full_output=True)
+with tf.Session() as sess:
+    result = [
+        sess.run([y, info["num_func_evals"]]), sess.run(integrate.odeint_fixed(spiral, [1.0, 0.0], times, 0.1 * np.ones(5))),
+        sess.run(integrate.odeint_fixed(spiral, [1.0, 0.0], times, method="midpoint")),
+        error(lambda: integrate.odeint(spiral, [1.0, 0.0], times, method="x")), error(lambda: integrate.odeint(spiral, [1, 0], times)),
+        error(lambda: integrate.odeint_fixed(spiral, [1.0, 0.0], times, [0.1])),
+    ]
