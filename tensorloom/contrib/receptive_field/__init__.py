@@ -1,0 +1,1 @@
+"""`tf.contrib.receptive_field`: what of an image a feature of a network sees."""
