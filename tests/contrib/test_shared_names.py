@@ -24,8 +24,8 @@ import tensorloom as tf
             lambda: tf.distributions.Normal,
         ),
         (
-            lambda: tf.contrib.feature_column.sequence_numeric_column,
-            lambda: tf.feature_column.sequence_numeric_column,
+            lambda: tf.contrib.feature_column.sequence_categorical_column_with_identity,
+            lambda: tf.feature_column.sequence_categorical_column_with_identity,
         ),
     ],
 )
