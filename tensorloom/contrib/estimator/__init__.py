@@ -1,0 +1,1 @@
+"""`tf.contrib.estimator`: heads of models, and what extends Estimators."""
