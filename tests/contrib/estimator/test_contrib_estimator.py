@@ -156,7 +156,7 @@ def test_several_heads_are_one() -> None:
         ),
         (lambda: ce.multi_label_head(1), "n_classes must be > 1"),
         (lambda: ce.regression_head(loss_reduction="x"), "Invalid loss_reduction"),
-        (lambda: ce.binary_classification_head(thresholds=[2.0]), "thresholds must be"),
+        (lambda: ce.binary_classification_head(thresholds=[2.0]), "thresholds not in"),
     ],
 )
 def test_misuse_is_refused(call: Callable[[], Any], message: str) -> None:
