@@ -66,8 +66,8 @@ _AT_LEAST = {
 }
 
 
-# Classes for machines that are not here: they can be imported, and say so when made.
-_REFUSED = ("tpu.", "contrib.tpu.", "lite.")
+# Classes for machines and services that are not here: they can be imported, and say so when made.
+_REFUSED = ("tpu.", "contrib.tpu.", "contrib.cloud.", "lite.")
 
 
 @pytest.fixture(scope="module")

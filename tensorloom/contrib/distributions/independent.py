@@ -225,7 +225,7 @@ class BatchReshape(Distribution):
         shape = [[n], self.batch_shape_tensor(), self.event_shape_tensor()]
         return array_ops.reshape(x, array_ops.concat(shape, axis=0))
 
-    def _of_value(self, name: str, value: Any, *rules: Any) -> Any:
+    def _of_value(self, name: str, value: Any, *_rules: Any, **_by: Any) -> Any:
         """What the batch in its own shape says of a value, in the new shape."""
         with self._name_scope(name, [value]):
             value = convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
