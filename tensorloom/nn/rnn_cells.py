@@ -49,6 +49,8 @@ def dense(inputs: Any, state: Any, kernel: Any, bias: Any) -> Any:
 class UnitsCell(LayerRNNCell):
     """A cell of `num_units` with an activation, tanh by default."""
 
+    _kernel: Any
+
     def __init__(
         self, num_units: int, activation: Any, reuse: Any, **kwargs: Any
     ) -> None:
@@ -70,6 +72,10 @@ class UnitsCell(LayerRNNCell):
 
     def _zeros(self) -> Any:
         return init_ops.Zeros(dtype=self.dtype)
+
+    def _used_kernel(self) -> Any:
+        """What LSTM cells multiply inputs by; cells that change weights override it."""
+        return self._kernel
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make an equal cell."""
@@ -253,7 +259,7 @@ class BasicLSTMCell(UnitsCell):
             c, h = state
         else:
             c, h = array_ops.split(value=state, num_or_size_splits=2, axis=one)
-        gates = dense(inputs, h, self._kernel, self._bias)
+        gates = dense(inputs, h, self._used_kernel(), self._bias)
         i, j, f, o = array_ops.split(value=gates, num_or_size_splits=4, axis=one)
         forget_bias = constant(self._forget_bias, dtype=f.dtype)
         new_c = add(

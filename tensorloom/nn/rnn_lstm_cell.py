@@ -128,7 +128,7 @@ class LSTMCell(UnitsCell):
         c_prev, m_prev = self._parts(state)
         if inputs.shape.with_rank(2).as_list()[1] is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
-        gates = dense(inputs, m_prev, self._kernel, self._bias)
+        gates = dense(inputs, m_prev, self._used_kernel(), self._bias)
         i, j, f, o = array_ops.split(value=gates, num_or_size_splits=4, axis=1)
         c = self._memory(i, j, f, c_prev)
         m = self._output(o, c)

@@ -39,12 +39,40 @@ def apply_mask(x: Any, scope: Any = "") -> Any:
             "threshold", [], initializer=Zeros(), trainable=False, dtype=x.dtype
         )
     masked = multiply(mask, x, MASKED_WEIGHT_NAME)
-    if not any(known is mask for known in get_collection_ref(MASK_COLLECTION)):
-        add_to_collection(THRESHOLD_COLLECTION, threshold)
-        add_to_collection(MASK_COLLECTION, mask)
-        add_to_collection(MASKED_WEIGHT_COLLECTION, masked)
-        add_to_collection(WEIGHT_COLLECTION, x)
+    if not is_known(mask):
+        collect(mask, threshold, masked, x)
     return masked
+
+
+def is_known(mask: Any) -> bool:
+    """Whether a mask is in the default graph's collection."""
+    return any(known is mask for known in get_collection_ref(MASK_COLLECTION))
+
+
+def collect(mask: Any, threshold: Any, masked: Any, weights: Any) -> None:
+    """Adds masked weights to the collections that `Pruning` reads."""
+    add_to_collection(THRESHOLD_COLLECTION, threshold)
+    add_to_collection(MASK_COLLECTION, mask)
+    add_to_collection(MASKED_WEIGHT_COLLECTION, masked)
+    add_to_collection(WEIGHT_COLLECTION, weights)
+
+
+def add_layer_mask(layer: Any, shape: Any) -> Any:
+    """The mask of a layer's weights: a variable that keeps all at first."""
+    return _add_untrained(layer, "mask", shape, Ones())
+
+
+def mask_layer_weights(layer: Any, mask: Any, weights: Any) -> tuple[Any, Any]:
+    """(threshold, masked weights) of a layer that has a mask."""
+    threshold = _add_untrained(layer, "threshold", [], Zeros())
+    # The name is where quantization looks for weights.
+    return threshold, multiply(mask, weights, MASKED_WEIGHT_NAME)
+
+
+def _add_untrained(layer: Any, name: str, shape: Any, initializer: Any) -> Any:
+    return layer.add_weight(
+        name, shape, initializer=initializer, trainable=False, dtype=layer.dtype
+    )
 
 
 @export("contrib.model_pruning.get_masked_weights")

@@ -88,3 +88,70 @@ def test_training_updates_masks() -> None:
         first = float(np.sum(_WEIGHTS**2))
         last = pruning.train(train_op, None, update, number_of_steps=4)
     assert last < first / 1.1
+
+
+def _fully_connected(images: Any) -> Any:
+    flat = tf.reshape(images, [2, 36])
+    return pruning.masked_fully_connected(flat, 3, activation_fn=None)
+
+
+def _convolution(images: Any) -> Any:
+    return pruning.masked_conv2d(images, 3, 3, activation_fn=None)
+
+
+def _steps(cell: Any) -> Any:
+    return lambda images: tf.nn.dynamic_rnn(cell(3), images[..., 0], dtype=tf.float32)
+
+
+_LAYERS: Any = {
+    "Conv": (_convolution, [3, 3, 1, 3]),
+    "fully_connected": (_fully_connected, [36, 3]),
+    "rnn/masked_basic_lstm_cell": (_steps(pruning.MaskedBasicLSTMCell), [9, 12]),
+    "rnn/masked_lstm_cell": (_steps(pruning.MaskedLSTMCell), [9, 12]),
+}
+
+
+@pytest.mark.parametrize("scope", _LAYERS)
+def test_layers_compute_with_masked_weights(scope: str) -> None:
+    make, shape = _LAYERS[scope]
+    images = np.random.RandomState(0).randn(2, 6, 6, 1).astype(np.float32)
+    with tf.Graph().as_default():
+        outputs = tf.nest.flatten(make(images))
+        (mask,), (weights,) = pruning.get_masks(), pruning.get_weights()
+        assert mask.op.name == f"{scope}/mask"
+        assert mask.shape == weights.shape == shape
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            before = session.run(outputs)
+            mask.load(np.zeros(shape), session)
+            masked = session.run(outputs)
+            mask.load(np.ones(shape), session)
+            weights.load(np.zeros(shape), session)
+            zeros = session.run(outputs)
+    for values in zip(before, masked, zeros, strict=True):
+        np.testing.assert_array_equal(values[1], values[2])
+        assert np.any(values[0] != values[1])
+
+
+def test_stripped_graphs_have_no_masks(tmp_path: Any) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.identity(pruning.masked_fully_connected(_WEIGHTS, 3), "out")
+        session.run(tf.global_variables_initializer())
+        pruning.get_masks()[0].load(np.eye(4, 3), session)
+        tf.train.Saver().save(session, str(tmp_path / "model"))
+        want = session.run("out:0")
+    with tf.Graph().as_default():
+        frozen = pruning.graph_def_from_checkpoint(str(tmp_path), ["out"])
+    stripped = pruning.strip_pruning_vars_fn(frozen, ["out"])
+    names = {node.name for node in frozen.node} - {node.name for node in stripped.node}
+    assert names >= {"fully_connected/mask", "fully_connected/weights"}
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(stripped, name="")
+        np.testing.assert_array_equal(session.run("out:0"), want)
+    with pytest.raises(ValueError, match="Could not find a checkpoint"):
+        pruning.graph_def_from_checkpoint(str(tmp_path / "no"), ["out"])
+
+
+def test_masked_convolutions_are_of_images() -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="rank 2"):
+        pruning.masked_conv2d(_WEIGHTS, 3, 3)
