@@ -1,0 +1,1 @@
+"""`tf.contrib.copy_graph`: copies of operations and variables in another graph."""
