@@ -25,7 +25,7 @@ from tensorloom.ops.random.random_ops import random_uniform
 Network = Callable[..., Any]
 
 
-def _tensors(values: Any) -> Any:
+def tensors(values: Any) -> Any:
     """Tensors of a value, or of each in a list or dict."""
     if isinstance(values, (list, tuple)):
         return [convert_to_tensor(value) for value in values]
@@ -66,12 +66,12 @@ def gan_model(
       ValueError: they do not.
     """
     with variable_scope(generator_scope) as gen_scope:
-        generator_inputs = _tensors(generator_inputs)
+        generator_inputs = tensors(generator_inputs)
         generated = generator_fn(generator_inputs)
     with variable_scope(discriminator_scope) as dis_scope:
         of_generated = discriminator_fn(generated, generator_inputs)
     with variable_scope(dis_scope, reuse=True):
-        real_data = _tensors(real_data)
+        real_data = tensors(real_data)
         of_real = discriminator_fn(real_data, generator_inputs)
     if check_shapes:
         _check_shapes(generated, real_data)
@@ -115,8 +115,8 @@ def infogan_model(
         many distributions as structured inputs.
     """
     with variable_scope(generator_scope) as gen_scope:
-        unstructured = _tensors(unstructured_generator_inputs)
-        structured = _tensors(structured_generator_inputs)
+        unstructured = tensors(unstructured_generator_inputs)
+        structured = tensors(structured_generator_inputs)
         inputs = unstructured + structured
         generated = generator_fn(inputs)
     with variable_scope(discriminator_scope) as dis_scope:
@@ -192,7 +192,7 @@ def acgan_model(
       TypeError: the discriminator gives no two.
     """
     with variable_scope(generator_scope) as gen_scope:
-        generator_inputs = _tensors(generator_inputs)
+        generator_inputs = tensors(generator_inputs)
         generated = generator_fn(generator_inputs)
     with (
         variable_scope(discriminator_scope) as dis_scope,
@@ -274,7 +274,7 @@ def cyclegan_model(
 
 
 def _joined(values: Any) -> Any:
-    values = _tensors(values)
+    values = tensors(values)
     return concat(values, 0) if isinstance(values, (list, tuple)) else values
 
 
