@@ -1,0 +1,1 @@
+"""`tf.contrib.all_reduce`: reductions among devices, as graphs of plain operations."""
