@@ -1,0 +1,1 @@
+"""`tf.contrib.saved_model`: refused; models of Keras."""
