@@ -1,0 +1,4 @@
+"""Random forests.
+
+Kernels over NumPy values in host memory.
+"""

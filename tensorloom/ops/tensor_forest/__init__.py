@@ -1,0 +1,4 @@
+"""Random forests.
+
+Signatures, shape functions, gradients, builders.
+"""
