@@ -151,6 +151,7 @@ def serve(tf, read, write):
         if len(header) < HEADER.size:
             return
         request = pickle.loads(read(HEADER.unpack(header)[0]))
+        tf.disable_control_flow_v2()  # a program may have turned it on
         answer = pickle.dumps(execute(tf, **request), protocol=PROTOCOL)
         write(HEADER.pack(len(answer)) + answer)
 

@@ -30,7 +30,13 @@ from tools.train_examples import all_examples
 TOLERANCE = 1e-5
 RARE = 1000
 STEP = 0.01
-WIDER = {"text/char_lstm": 2e-4}  # 160 characters, each written from the state before
+WIDER = {
+    "text/char_lstm": 2e-4,  # 160 characters, each written from the state before
+    # A last digit decides between two levels of a quantized number.
+    "contrib/quantization_aware": 5e-3,
+    # Small batches, normalized by their own moments in each of many layers.
+    "contrib/slim_resnet": 5e-3,
+}
 # In TensorFlow the draws of `shuffle_batch` depend on which thread is faster.
 ARGUMENTS = {"inputs/queue_runners": ["--nomix"]}
 STEPS = 5

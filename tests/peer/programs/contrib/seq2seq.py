@@ -24,7 +24,9 @@ for name in sorted(mechanisms):
         outputs, final, ends = s2s.dynamic_decode(decoder, impute_finished=True)
         history = final.alignment_history if name == 'both' else [final.alignment_history]
         loss = s2s.sequence_loss(outputs.rnn_output, tf.zeros([3, 6], tf.int32), tf.sequence_mask(lengths, 6, tf.float32))
-        gradients = tf.gradients(loss, tf.trainable_variables())
+        # A hard maximum has no gradient.
+        gradients = [0.0 if g is None else g for g in tf.gradients(loss, tf.trainable_variables())]
+        gradients = [tf.convert_to_tensor(g) for g in gradients]
         with tf.Session() as s:
             s.run(tf.global_variables_initializer())
             for v in tf.global_variables():

@@ -20,7 +20,7 @@ for module, version, options in (
 for logits, _ in networks[:2]:
     tf.losses.sparse_softmax_cross_entropy(labels, tf.reshape(logits, [2, 4]))
 total = tf.losses.get_total_loss()
-step = slim.learning.create_train_op(total, tf.train.GradientDescentOptimizer(0.1))
+step = slim.learning.create_train_op(total, tf.train.GradientDescentOptimizer(0.01))
 values = []
 with tf.Session() as sess:
     given = {v: random.randn(*v.shape.as_list()) for v in tf.global_variables()}
