@@ -25,6 +25,19 @@ _DATA: Final = (
 )
 _TREE, _STATS = "tree_handle: resource", "stats_handle: resource"
 _PARAMS, _SPEC = "params: string", "input_spec: string"
+# TensorFlow says of these, but not of the others, that they have no gradient.
+_NOT_DIFFERENTIABLE: Final = {
+    "FeatureUsageCounts",
+    "FertileStatsDeserialize",
+    "FertileStatsSerialize",
+    "FinalizeTree",
+    "GrowTreeV4",
+    "ProcessInputV4",
+    "TreeDeserialize",
+    "TreePredictionsV4",
+    "TreeSerialize",
+    "TreeSize",
+}
 
 
 def _nothing(c: InferenceContext) -> list[TensorShape]:
@@ -74,7 +87,7 @@ def _op(
         outputs=outputs,
         attrs=attrs,
         shape_fn=shape_fn,
-        gradient=NOT_DIFFERENTIABLE,
+        gradient=NOT_DIFFERENTIABLE if name in _NOT_DIFFERENTIABLE else None,
         stateful=True,
         doc=doc,
     )

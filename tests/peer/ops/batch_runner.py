@@ -274,6 +274,9 @@ CONTRIB = (
     "periodic_resample.python.ops.periodic_resample_op",
     "reduce_slice_ops.python.ops.reduce_slice_ops",
     "resampler.python.ops.resampler_ops",
+    "tensor_forest.python.ops.model_ops",
+    "tensor_forest.python.ops.stats_ops",
+    "tensor_forest.python.ops.tensor_forest_ops",
     "text.python.ops.skip_gram_ops",
 )
 
