@@ -77,6 +77,8 @@ def _started(
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     if system == "tensorloom":
         environment["PYTHONPATH"] = str(REPOSITORY)
+        # Sums in one order, however many cores there are.
+        environment["OMP_NUM_THREADS"] = "1"
     process = subprocess.Popen(
         command,
         env={**environment, **variables},
