@@ -106,7 +106,10 @@ class DefaultExtended(StrategyExtended):
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         if destinations is not None:
-            raise NotImplementedError("TODO")
+            raise NotImplementedError(
+                "the default strategy has one replica and copies nothing to other "
+                f"devices: destinations is {destinations!r}, not None"
+            )
         return tensor
 
     def _call_for_each_replica(

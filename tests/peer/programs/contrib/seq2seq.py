@@ -25,8 +25,7 @@ for name in sorted(mechanisms):
         history = final.alignment_history if name == 'both' else [final.alignment_history]
         loss = s2s.sequence_loss(outputs.rnn_output, tf.zeros([3, 6], tf.int32), tf.sequence_mask(lengths, 6, tf.float32))
         # A hard maximum has no gradient.
-        gradients = [0.0 if g is None else g for g in tf.gradients(loss, tf.trainable_variables())]
-        gradients = [tf.convert_to_tensor(g) for g in gradients]
+        gradients = [tf.constant(0.0) if g is None else g for g in tf.gradients(loss, tf.trainable_variables())]
         with tf.Session() as s:
             s.run(tf.global_variables_initializer())
             for v in tf.global_variables():
