@@ -119,6 +119,9 @@ def compare_program(
         differences += _op_differences(ours["ops"], theirs["ops"])
     if "attrs" in aspects:
         differences += _attr_differences(ours["ops"], theirs["ops"])
+    if "values" in aspects and ours["error"] and not differences:
+        # One mistake in the program would hide what stands after it.
+        differences.append(f"both stop before the end: {_error_text(ours['error'])}")
     if "values" in aspects and not differences:
         differences += value_differences(
             ours["result"], theirs["result"], tolerance or Tolerance()

@@ -257,7 +257,7 @@ def power(x, n):
 x = tf.placeholder_with_default(3.0, [])
 pw = power(x, 4)
 gpw = tf.gradients(pw, x)[0]
-d = tf.while_loop(lambda s: s["i"] < 3, lambda s: {"i": s["i"] + 1, "v": [s["v"][0] * 2.0]}, [{"i": 0, "v": [tf.constant(1.5)]}])
+d = tf.while_loop(lambda s: s["i"] < 3, lambda s: [{"i": s["i"] + 1, "v": [s["v"][0] * 2.0]}], [{"i": 0, "v": [tf.constant(1.5)]}])
 with tf.Session() as sess:
     result = [sess.run([m, steps], {n: 27}), sess.run(grow)[0], grow[1].get_shape().as_list(), sess.run(acc), sess.run(fib), sess.run(newton), sess.run(lim), sess.run([pw, gpw]), sess.run(d), acc.get_shape(),
         error(tf.while_loop, lambda i, m: i < 4, lambda i, m: [i + 1, tf.concat([m, m], 0)], [i0, m0]),

@@ -243,13 +243,13 @@ def block(x, name=None):
         a = tf.nn.relu(x, name="act"); b = a * 2 + 1 - a / 3.0; c = -b; d = abs(c) ** 2
         return tf.identity(d, name=scope)
 x = tf.constant([1.0, -2.0], name="x")
-outs = [block(x), block(x), block(x, "block"), block(x, "block_1"), block(x, "Block"), block(x, "block/")]
+outs = [block(x), block(x), block(x, "block"), block(x, "block_1"), block(x, "Block"), block(x, "again/")]
 with tf.name_scope("block"): outs.append(block(x)); outs.append(x + 1)
 with tf.name_scope("block/"): outs.append(x + 1)
 with tf.name_scope(None): outs.append(x * 1)
 with tf.name_scope(""): outs.append(x * 1)
 v = tf.Variable(0.0, name="block/var"); w = tf.get_variable("block/w", [])
-outs += [tf.constant(1, name="x"), tf.constant(1, name="X"), tf.constant(1, name="x_1"), tf.constant(1, name="x"), tf.add(1, 2, name="n/"), tf.add(1, 2, name="n"), tf.placeholder(tf.float32, name="x"), x[0], x[0:1], x[tf.newaxis], tf.gradients(x, x)[0], tf.gradients(x * x, x)[0]]
+outs += [tf.constant(1, name="x"), tf.constant(1, name="X"), tf.constant(1, name="x_1"), tf.constant(1, name="x"), tf.add(1, 2, name="m/"), tf.add(1, 2, name="n"), tf.placeholder(tf.float32, name="x"), x[0], x[0:1], x[tf.newaxis], tf.gradients(x, x)[0], tf.gradients(x * x, x)[0]]
 result = [o.name for o in outs], v.name, w.name, [error(tf.constant, 1, name=n) for n in ("a b", "_a", "a:0", "^a", "-a", ".a", "a/_b", "\u00e9", "a\\b", "9")], [error(tf.name_scope(n).__enter__) for n in ("a b", "_a", "a:", "/a", ".a", "")]
 
 # program: sessions share nothing and resources by container and shared name

@@ -88,16 +88,17 @@ g.finalize()
 with g.as_default():
     out += [error(tf.constant, 1), error(lambda: a + 1), error(tf.Variable, 1), error(tf.global_variables_initializer), error(tf.gradients, y, x), error(g.add_to_collection, "c", 1), error(g.create_op, "NoOp", [], []), error(v.assign, 1.0), error(v.load, 3.0), g.finalized, error(tf.name_scope("s").__enter__), error(g.unique_name, "a")]
 other = tf.constant(2, name="b")
-out += [error(tf.add, a, other), error(lambda: a + other), error(tf.control_dependencies([a]).__enter__), error(tf.colocate_with(a).__enter__), error(tf.gradients, y, other), error(tf.concat, [a, other], 0), error(tf.group, a, other), error(tf.assign, v, 1.0), error(tf.Session(graph=g).run, other)]
+out += [error(tf.add, a, other), error(lambda: a + other), error(tf.control_dependencies, [a]), error(tf.colocate_with, a), error(tf.gradients, y, other), error(tf.concat, [a, other], 0), error(tf.group, a, other), error(tf.assign, v, 1.0), error(tf.Session(graph=g).run, other)]
 sess = tf.Session(graph=g)
 sess.run(init)
 out.append(sess.run([a, v, y], {x: 3}))
 sess.close(); sess.close()
-out += [error(sess.run, a), error(sess.__enter__), error(sess.list_devices), error(sess.make_callable, a), error(sess.partial_run_setup, [y], [x])]
-s1 = tf.Session(); cm = s1.__enter__(); out.append(tf.get_default_session() is s1); out.append(error(s1.__enter__)); s1.__exit__(None, None, None)
+out += [error(sess.run, a), error(sess.list_devices), error(sess.make_callable, a), error(sess.partial_run_setup, [y], [x])]
+s1 = tf.Session()
+with s1: out.append(tf.get_default_session() is s1)
 out += [tf.get_default_session() is None, error(s1.run, other), error(tf.Session, "nope://x"), error(tf.Session, graph=3), error(tf.Session, config=3), error(tf.Session, 3), error(other.eval)]
 i = tf.InteractiveSession(); out.append(other.eval()); i.close(); out.append(error(other.eval))
-out += [error(g.get_tensor_by_name, "a"), error(g.get_tensor_by_name, "a:1"), error(g.get_tensor_by_name, "zz:0"), error(g.get_operation_by_name, "a:0"), error(g.get_operation_by_name, "zz"), error(g.as_graph_element, 3), error(g.as_graph_element, other), error(g.as_graph_element, "a", False, False), error(g.get_tensor_by_name, 3), error(tf.Graph().as_graph_element, a), g.as_graph_element("a:0").name, error(g.as_graph_element, "b"), g.get_name_scope()]
+out += [error(g.get_tensor_by_name, "a"), error(g.get_tensor_by_name, "a:1"), error(g.get_tensor_by_name, "zz:0"), error(g.get_operation_by_name, "a:0"), error(g.get_operation_by_name, "zz"), error(g.as_graph_element, 3), error(g.as_graph_element, other), error(g.as_graph_element, "a", False, False), error(g.get_tensor_by_name, 3), error(tf.Graph().as_graph_element, a), g.as_graph_element("a:0").name, error(g.as_graph_element, "b")]
 with tf.Graph().as_default() as gg:
     out += [error(tf.reset_default_graph), len(gg.get_operations())]
 result = out

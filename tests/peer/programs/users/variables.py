@@ -168,7 +168,7 @@ result = out, shapeless.shape, [error(tf.Variable), error(tf.Variable, 1, dtype=
 v = tf.Variable([1., 2.]); r = tf.Variable([1., 2.], use_resource=True); n = tf.Variable(tf.zeros([2]), validate_shape=True)
 p = tf.placeholder(tf.float32)
 a = tf.assign(v, p); b = r.assign(p); c = tf.assign(v, p, validate_shape=False)
-errs = [error(tf.assign, v, [1., 2., 3.]), error(r.assign, [1., 2., 3.]), error(tf.assign, v, [1, 2]), error(tf.assign, tf.constant(1.), 2.), error(tf.assign_add, v, ["a", "b"]), error(v.assign_add, [1.]), error(tf.assign, 3, 4), error(v.scatter_update, tf.IndexedSlices(1., 0)), error(tf.scatter_add, v, [0], [1., 2.]), error(tf.scatter_update, tf.constant([1.]), [0], [1.]), error(setattr, v, "shape", 3), error(iter, v), error(v.__setitem__, 0, 1.0), error(bool, v > 1), None, error(len, v)]
+errs = [error(tf.assign, v, [1., 2., 3.]), error(r.assign, [1., 2., 3.]), error(tf.assign, v, [1, 2]), error(tf.assign, tf.constant(1.), 2.), error(tf.assign_add, v, ["a", "b"]), error(v.assign_add, [1.]), error(tf.assign, 3, 4), error(v.scatter_update, tf.IndexedSlices(1., 0)), error(tf.scatter_add, v, [0], [1., 2.]), error(tf.scatter_update, tf.constant([1.]), [0], [1.]), error(setattr, v, "shape", 3), error(iter, v), error(lambda: v.__setitem__(0, 1.0)), error(bool, v > 1), None, error(len, v)]
 sc = tf.scatter_update(v, [1], [5.]); rsc = tf.scatter_add(r, [0, 0], [1., 1.]); oob = tf.scatter_add(v, [2], [1.]); nd = tf.scatter_nd_update(v, [[0]], [7.]); sub = tf.scatter_sub(v, 0, 1.)
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
