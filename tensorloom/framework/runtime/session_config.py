@@ -35,6 +35,19 @@ _TOGGLES: Final = (
     "implementation_selector",
     "auto_mixed_precision",
 )
+# What RewriterConfig.optimizers calls the rewrites of a toggle, if not as the toggle.
+_OPTIMIZERS: Final = {
+    "arithmetic": "arithmetic_optimization",
+    "constfold": "constant_folding",
+    "dependency": "dependency_optimization",
+    "function": "function_optimization",
+    "layout": "layout_optimizer",
+    "loop": "loop_optimization",
+    "pin_to_host": "pin_to_host_optimization",
+    "remap": "remapping",
+    "scoped_allocator": "scoped_allocator_optimization",
+    "shape": "shape_optimization",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +67,16 @@ class OptimizerConfig:
     toggles: Mapping[str, int] = field(default_factory=dict)
     #: RewriterConfig.custom_optimizers: passes of the program, run after ours.
     custom_passes: tuple[str, ...] = ()
+    #: RewriterConfig.optimizers: the toggles of the only rewrites that run, and names
+    #: that are not ours; empty: all run.
+    only: frozenset[str] = frozenset()
 
     def allows(self, toggle: str) -> bool:
         """Whether the rewrite of that toggle may run (all do by default)."""
         return (
             self.enabled
             and not self.disable_rewrites
+            and (not self.only or toggle in self.only)
             and self.toggles.get(toggle, TOGGLE_DEFAULT) != TOGGLE_OFF
         )
 
@@ -198,4 +215,5 @@ def _decode_optimizer(graph_options: Any) -> OptimizerConfig:
             if getattr(rewrites, name, TOGGLE_DEFAULT) != TOGGLE_DEFAULT
         },
         custom_passes=tuple([custom.name for custom in rewrites.custom_optimizers]),
+        only=frozenset(_OPTIMIZERS.get(name, name) for name in rewrites.optimizers),
     )

@@ -49,3 +49,12 @@ def test_state_of_a_cluster_of_the_client() -> None:
 
 def test_messages_are_found_where_programs_look() -> None:
     assert config_pb2.RPCOptions is type(tf.ConfigProto().rpc_options)
+
+
+def test_named_rewrites_are_the_only_ones() -> None:
+    config = tf.ConfigProto()
+    config.graph_options.rewrite_options.optimizers.extend(["remap", "loop"])
+    decoded = session_config.from_proto(config).optimizer
+    assert decoded.allows("remapping")
+    assert decoded.allows("loop_optimization")
+    assert not decoded.allows("arithmetic_optimization")
