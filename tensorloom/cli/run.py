@@ -52,7 +52,7 @@ def run_script(script: str, arguments: Sequence[str], legacy: bool = True) -> in
     # Here and not above: it loads the package.
     from tensorloom.compat.module_paths.finder import install_alias
 
-    code = _compiled(script)
+    code = _compiled(script, legacy)
     if code is None:
         return 2
     install_alias()
@@ -76,7 +76,7 @@ def run_script(script: str, arguments: Sequence[str], legacy: bool = True) -> in
     return 0
 
 
-def _compiled(script: str) -> CodeType | None:
+def _compiled(script: str, legacy: bool) -> CodeType | None:
     """The script's code; None after a message if it cannot be read or parsed."""
     try:
         source = Path(script).read_bytes()
@@ -85,6 +85,10 @@ def _compiled(script: str) -> CodeType | None:
         print(f"tensorloom run: cannot read {script!r}: {reason}", file=sys.stderr)
         return None
     try:
+        if legacy:
+            from tensorloom.compat.legacy import detours
+
+            return detours.compiled(source, script)
         return compile(source, script, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as exc:
         if isinstance(exc, SyntaxError):

@@ -211,3 +211,24 @@ def test_docstrings() -> None:
             return cls.__name__
 
     assert Owner.name == "Owner"
+
+
+def test_experimental_functions_warn(told: list[str]) -> None:
+    @docstrings.experimental
+    def double(x: int) -> int:
+        """Doubles.
+
+        Exactly.
+        """
+        return 2 * x
+
+    assert double(2) == 4
+    assert len(told) == 1
+    assert "double (from " in told[0]
+    assert "is experimental and may change or be removed" in told[0]
+    assert double.__doc__ == (
+        "Doubles. (experimental)\n\nWarning: THIS FUNCTION IS EXPERIMENTAL. It may "
+        "change or be removed at any time, and without warning.\n\nExactly."
+    )
+    with pytest.raises(ValueError, match="not a function"):
+        docstrings.experimental(3)  # type: ignore[arg-type]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from tensorloom.client.program import program_log
 
 _HIDDEN: dict[str, dict[str, Any]] = {}
 _MENTIONED = re.compile(r"@@([A-Za-z_]\w*)")
@@ -55,6 +58,27 @@ def add_notice_to_docstring(
     if len(lines) > 1 and lines[1].strip():
         told.append("")
     return "\n".join([first, *told, *lines[1:]])
+
+
+def experimental(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a function as experimental: its docstring and a warning at each call."""
+    validate_callable(func, "experimental")
+    what = "experimental and may change or be removed at any time, and without warning."
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        name = get_qualified_name(func)
+        program_log.warning(f"%s (from %s) is {what}", name, func.__module__)
+        return func(*args, **kwargs)
+
+    notice = (
+        "THIS FUNCTION IS EXPERIMENTAL. It may change or be removed at any time, and "
+        "without warning."
+    )
+    call.__doc__ = add_notice_to_docstring(
+        func.__doc__, "", "EXPERIMENTAL FUNCTION", "(experimental)", [notice]
+    )
+    return call
 
 
 class classproperty:

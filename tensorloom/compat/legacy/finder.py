@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Final
 
-from tensorloom.compat.legacy import python2, views
+from tensorloom.compat.legacy import detours, python2, views
 from tensorloom.compat.module_paths.finder import ALIASES
 
 # Packages that are written for the libraries of today, whatever program imports them.
@@ -78,8 +78,13 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Runs the file. What is wrong with a source of Python 2 is said."""
         module.__dict__["__builtins__"] = self._builtins
+        path = self._loader.path
         try:
-            self._loader.exec_module(module)
+            source = self._loader.get_data(path)
+            if detours.needs_detours(source):
+                exec(detours.compiled(source, path), module.__dict__)
+            else:
+                self._loader.exec_module(module)
         except SyntaxError as error:
             python2.explain(error)
             raise

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
+from types import GeneratorType
 from typing import Any, Final
 
 import numpy as np
@@ -24,9 +26,16 @@ sctypes: Final[dict[str, list[Any]]] = {
 
 
 def array(object: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """`numpy.array`; rows of different lengths make an array of objects."""
+    """`numpy.array`; rows of different lengths make an array of objects.
+
+    `copy=False` copies where it must, as it did.
+    """
+    kwargs.update(zip(("copy", "order", "subok", "ndmin"), args, strict=False))
+    if "copy" in kwargs and kwargs["copy"] is not None and not kwargs["copy"]:
+        tell("numpy.array(copy=False) (refuses to copy since NumPy 2.0)", "np.asarray")
+        kwargs["copy"] = None
     try:
-        return np.array(object, dtype, *args, **kwargs)
+        return np.array(object, dtype, **kwargs)
     except ValueError as error:
         return _ragged(object, dtype, error)
 
@@ -101,6 +110,48 @@ def reshape(
         tell("numpy.reshape(newshape=) (gone since NumPy 2.4)", "shape=")
         shape = newshape
     return np.reshape(a, shape, order, **kwargs)  # type: ignore[call-overload]
+
+
+def fromstring(
+    string: Any, dtype: Any = float, count: int = -1, *, sep: str = "", **kwargs: Any
+) -> Any:
+    """`numpy.fromstring`, of bytes too, which `sep=""` means."""
+    if sep:
+        return np.fromstring(string, dtype, count, sep=sep, **kwargs)
+    tell("numpy.fromstring of bytes (gone since NumPy 2.3)", "np.frombuffer")
+    data = string.encode() if isinstance(string, str) else bytes(string)
+    if not data:
+        return np.empty(0, dtype)
+    return np.frombuffer(data, dtype, count).copy()
+
+
+def _of_any_iterable(name: str) -> Callable[..., Any]:
+    function = getattr(np, name)
+
+    def stacked(tup: Any, *args: Any, **kwargs: Any) -> Any:
+        if not hasattr(tup, "__getitem__"):
+            tell(f"numpy.{name} of a generator (gone since NumPy 1.24)", "of a list")
+            tup = list(tup)
+        return function(tup, *args, **kwargs)
+
+    stacked.__name__ = name
+    stacked.__doc__ = f"`numpy.{name}`, of what a generator or `map` gives too."
+    return stacked
+
+
+column_stack: Final = _of_any_iterable("column_stack")
+dstack: Final = _of_any_iterable("dstack")
+hstack: Final = _of_any_iterable("hstack")
+stack: Final = _of_any_iterable("stack")
+vstack: Final = _of_any_iterable("vstack")
+
+
+def sum(a: Any, *args: Any, **kwargs: Any) -> Any:
+    """`numpy.sum`; what a generator gives is added up by Python."""
+    if isinstance(a, GeneratorType):
+        tell("numpy.sum of a generator (gone since NumPy 2.4)", "Python's sum")
+        return builtins.sum(a)
+    return np.sum(a, *args, **kwargs)
 
 
 def _with_interpolation(name: str) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, Final
 
+from tensorloom.compat.legacy import detours
 from tensorloom.compat.legacy.notices import tell
 from tensorloom.compat.legacy.replacements import CHANGED, GONE, MODULES
 
@@ -118,7 +119,7 @@ def import_with_views(
 @cache
 def program_builtins() -> dict[str, Any]:
     """The builtins of the program's modules."""
-    return {**vars(builtins), "__import__": import_with_views}
+    return {**vars(builtins), "__import__": import_with_views, **detours.BUILTINS}
 
 
 def missing_module(name: str) -> ModuleType | None:

@@ -20,12 +20,12 @@ from tensorloom.contrib.all_reduce.flat_tensors import (
     flattened,
     in_shape,
 )
-from tensorloom.distribute.reduction.all_reduce import all_sum
 from tensorloom.framework.devices.device_spec import DeviceSpec
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import control_dependencies, device
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.ops.array.identity import identity
+from tensorloom.ops.collective.nccl_functions import all_sum
 from tensorloom.ops.math.binary import add
 
 _PLACE = "contrib.all_reduce.python.all_reduce"

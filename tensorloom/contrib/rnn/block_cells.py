@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tensorloom.framework.export import export
@@ -10,6 +11,8 @@ from tensorloom.keras.engine.input_spec import InputSpec
 from tensorloom.nn.rnn_cell import LayerRNNCell
 from tensorloom.nn.rnn_cells import LSTMStateTuple
 from tensorloom.ops.array import array_ops
+from tensorloom.ops.array.constant import constant
+from tensorloom.ops.array.stack import stack, unstack
 from tensorloom.ops.state import initializers as init_ops
 
 PEEPHOLES = ("w_i_diag", "w_f_diag", "w_o_diag")
@@ -23,6 +26,71 @@ def add_lstm_weights(layer: Any, depth: int, units: int, peepholes: bool) -> Non
     )
     if peepholes:
         layer._peepholes = [layer.add_variable(name, [units]) for name in PEEPHOLES]
+
+
+def block_lstm(
+    seq_len_max: Any,
+    x: Sequence[Any],
+    w: Any,
+    b: Any,
+    cs_prev: Any = None,
+    h_prev: Any = None,
+    wci: Any = None,
+    wcf: Any = None,
+    wco: Any = None,
+    forget_bias: float | None = None,
+    cell_clip: float | None = None,
+    use_peephole: bool | None = None,
+    name: str | None = None,
+) -> tuple[list[Any], ...]:
+    """An LSTM over all steps in one operation.
+
+    Args:
+      seq_len_max: steps that count, int64.
+      x: the inputs of each step, [batch, depth].
+      w: [depth + units, 4 units].
+      b: [4 units].
+      cs_prev, h_prev: memory and output before the first step; zeros by default.
+      wci, wcf, wco: peepholes, [units]; zeros by default.
+      forget_bias: 1 by default.
+      cell_clip: bound of the memory's absolute values, none by default.
+      use_peephole: whether the peepholes count.
+
+    Returns:
+      Input gates, memories, forget gates, output gates, candidates, memories after the
+      activation, outputs: each a list of one tensor a step.
+
+    Raises:
+      ValueError: the size of `b` is not known.
+    """
+    batch = x[0].shape.with_rank(2).dims[0].value
+    size = b.shape.with_rank(1).dims[0].value
+    if size is None:
+        raise ValueError("`b` shape must not be None.")
+    units, dtype = size // 4, x[0].dtype
+    if cs_prev is None or h_prev is None:
+        zeros = constant(0, dtype=dtype, shape=[batch, units])
+        cs_prev = zeros if cs_prev is None else cs_prev
+        h_prev = zeros if h_prev is None else h_prev
+    if wci is None:
+        wci = wcf = wco = constant(0, dtype=dtype, shape=[units])
+    outputs = apply_op(
+        "BlockLSTM",
+        seq_len_max=seq_len_max,
+        x=stack(x),
+        cs_prev=cs_prev,
+        h_prev=h_prev,
+        w=w,
+        wci=wci,
+        wcf=wcf,
+        wco=wco,
+        b=b,
+        forget_bias=1.0 if forget_bias is None else forget_bias,
+        cell_clip=-1.0 if cell_clip is None else cell_clip,
+        use_peephole=bool(use_peephole),
+        name=name,
+    )
+    return tuple(unstack(output) for output in outputs)
 
 
 @export("contrib.rnn.LSTMBlockCell")

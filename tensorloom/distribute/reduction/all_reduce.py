@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,8 +27,8 @@ from tensorloom.distribute.values.distributed_values import Mirrored
 from tensorloom.distribute.values.regrouping import regroup
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import device
-from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.ops.array import identity as identity_ops
+from tensorloom.ops.collective.nccl_functions import all_sum
 from tensorloom.ops.math import math_ops
 
 
@@ -196,33 +195,6 @@ class HierarchicalCopyAllReduce(AllReduceCrossDeviceOps):
                 "specified"
             )
         super().__init__(all_reduce_alg="hierarchical_copy", num_packs=num_packs)
-
-
-_nccl_names = itertools.count()
-
-
-def all_sum(tensors: Sequence[Any]) -> list[Any]:
-    """The sum of the tensors of several GPUs, on each of them: nodes of NCCL.
-
-    Raises:
-      ValueError: a tensor has no device.
-    """
-    shared_name = f"c{next(_nccl_names)}"
-    results = []
-    for tensor in tensors:
-        if not tensor.device:
-            raise ValueError("Device assignment required for nccl collective ops")
-        with device(tensor.device):
-            results.append(
-                apply_op(
-                    "NcclAllReduce",
-                    input=tensor,
-                    reduction="sum",
-                    num_devices=len(tensors),
-                    shared_name=shared_name,
-                )
-            )
-    return results
 
 
 def _by_nccl(grads: DeviceGrads) -> DeviceGrads:

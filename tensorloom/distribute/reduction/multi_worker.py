@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tensorloom.client.program import program_log
 from tensorloom.distribute.reduction.all_reduce import (
     AllReduceCrossDeviceOps,
-    all_sum,
     group_value_by_device,
     mirrored_results,
 )
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import device, name_scope
 from tensorloom.ops.array import array_ops
+from tensorloom.ops.collective.nccl_functions import all_sum
 from tensorloom.ops.math import math_ops
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.contrib import rnn
+from tensorloom.contrib.rnn import block_cells
 
 # What makes a cell, the width of its output, and its variables with their shapes.
 CELLS: list[tuple[Callable[[], Any], int, dict[str, list[int]]]] = [
@@ -214,3 +215,20 @@ ERRORS: list[tuple[type[Exception], str, Callable[[], Any]]] = [
 def test_errors(error: type[Exception], message: str, run: Callable[[], Any]) -> None:
     with tf.Graph().as_default(), pytest.raises(error, match=message):
         run()
+
+
+def test_an_lstm_over_a_list_of_steps() -> None:
+    steps = [tf.fill([2, 3], 0.1 * i) for i in range(1, 4)]
+    weights, bias = tf.fill([5, 8], 0.2), tf.fill([8], 0.1)
+    outputs = block_cells.block_lstm(tf.constant(3, tf.int64), steps, weights, bias)
+    cell = rnn.LSTMBlockFusedCell(2, dtype=tf.float32)
+    expected, _ = cell(tf.stack(steps), dtype=tf.float32)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(cell.weights[0].assign(weights))
+        session.run(cell.weights[1].assign(bias))
+        found, wanted = session.run([outputs[-1], expected])
+    assert [len(output) for output in outputs] == [3] * 7
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    with pytest.raises(ValueError, match="`b` shape must not be None"):
+        block_cells.block_lstm(3, steps, weights, tf.placeholder(tf.float32, [None]))

@@ -1,0 +1,1 @@
+"""`tf.contrib.nccl`: reductions among the GPUs of a process."""
