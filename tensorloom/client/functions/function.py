@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
@@ -96,6 +97,8 @@ class DefinedFunction:
         self._out_names = options.get("out_names")
         self._shape_func = options.get("shape_func")
         self._graph: FuncGraph | None = None
+        # What calls pass beside the arguments, if not what the body captured.
+        self._captured: list[Tensor] | None = None
         self._function: FunctionIR | None = None
         # The function, and those that its body calls.
         self._library: dict[str, FunctionIR] = {}
@@ -133,7 +136,16 @@ class DefinedFunction:
         """The tensors from outside that calls pass beside the arguments."""
         self._definition()
         assert self._graph is not None
-        return self._graph.external_captures
+        captured = self._captured
+        return self._graph.external_captures if captured is None else captured
+
+    def with_captures_as_arguments(self) -> DefinedFunction:
+        """The same function, but what it captures is given to it as last arguments."""
+        pure = copy.copy(self)
+        types = [tensor.dtype for tensor in self.captured_inputs]
+        pure._input_types = [*self._input_types, *types]
+        pure._captured = []
+        return pure
 
     @property
     def stateful_ops(self) -> list[tuple[str, str]]:

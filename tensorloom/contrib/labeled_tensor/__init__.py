@@ -1,0 +1,1 @@
+"""`tf.contrib.labeled_tensor`: tensors whose axes have names, and perhaps labels."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.recurrent`: loops over time with one accumulator, and their gradients."""
