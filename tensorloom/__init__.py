@@ -63,6 +63,7 @@ late_modules.add(
     }
 )
 late_modules.add_kind("kernel", ["tensorloom.cluster.local"])
+late_modules.add_kind("explain", ["tensorloom.inspect.explain.explain"])
 late_modules.add_kind(
     "variant",
     [

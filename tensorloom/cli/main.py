@@ -12,6 +12,7 @@ from tensorloom.cli import (
     audit,
     checkpoint,
     cluster,
+    explain,
     graph,
     records,
     run,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 COMMANDS: tuple[Command, ...] = (
     run.COMMAND,
     audit.COMMAND,
+    explain.COMMAND,
     checkpoint.COMMAND,
     saved_model.COMMAND,
     graph.COMMAND,

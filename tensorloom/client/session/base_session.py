@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session import (
@@ -46,6 +46,7 @@ from tensorloom.framework.interfaces import (
     StepOptions,
     StepSignature,
 )
+from tensorloom.framework.registry import late_modules
 from tensorloom.framework.runtime import default_stack
 from tensorloom.framework.runtime.garbage import collection_paused
 
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tensorloom.framework.runtime import session_config
+
+
+# (session, fetches, feed_dict, run) to an explanation; `inspect/explain/` adds it.
+EXPLAINERS: list[Callable[[BaseSession, Any, Any, bool], Any]] = []
 
 
 class SessionInterface:
@@ -225,6 +230,30 @@ class BaseSession(SessionInterface):
                     return run(feed_dict, None)
                 return run(feed_dict, StepContext(self._default_options))
             return self._run_with_metadata(run, feed_dict, options, run_metadata)
+        except OpError as error:
+            raise session_errors.with_operation(error, self._graph) from error.__cause__
+
+    def explain(self, fetches: Any, feed_dict: Any = None, run: bool = True) -> Any:
+        """Says what becomes of a step: each stage, the generated code, memory, time.
+
+        Args:
+          fetches: as for `run`.
+          feed_dict: as for `run`.
+          run: whether to run the step, once and traced: with all its effects. Otherwise
+            it is compiled for any shapes of the feeds, and has no times.
+
+        Returns:
+          A `tensorloom.inspect.explain.Explanation`. Print it; ask `node(name)`,
+          `stage(name)`, `diff(pass)`, `as_dict()`; its `results` are what `run` gives.
+
+        Raises:
+          TypeError, ValueError, RuntimeError, errors.OpError: as for `run`.
+          errors.UnimplementedError: the session's master is another process's.
+        """
+        self._check_usable()
+        late_modules.load_kind("explain")
+        try:
+            return EXPLAINERS[-1](self, fetches, feed_dict, run)
         except OpError as error:
             raise session_errors.with_operation(error, self._graph) from error.__cause__
 

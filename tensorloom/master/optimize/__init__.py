@@ -95,6 +95,8 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         for name, run_pass in custom_passes.asked_for(target.config.custom_passes):
             before = graph
             graph = infer_missing(run_pass(graph, target))
+            if target.journal is not None:
+                target.journal.stage(name, before, graph)
             if verify.ENABLED:
                 verify.new_verifier(target.preserve).check(name, before, graph)
     return graph
@@ -104,6 +106,8 @@ def _without_dead_loop_variables(graph: GraphIR, target: OptimizeTarget) -> Grap
     if not target.allows("dead_loop_variables"):
         return graph
     kept = freeze_dead_loop_variables(graph, target)
+    if target.journal is not None:
+        target.journal.stage("dead_loop_variables", graph, kept)
     verify.check_structure("dead_loop_variables", graph, kept, target.preserve)
     return kept
 
@@ -118,6 +122,8 @@ def _run_passes(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         if target.allows(name):
             before = graph
             graph = run_pass(graph, target)
+            if target.journal is not None:
+                target.journal.stage(name, before, graph)
             if verifier is not None:
                 verifier.check(name, before, graph)
     return graph

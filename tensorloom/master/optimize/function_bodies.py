@@ -77,6 +77,7 @@ def _optimize(
         portable=target.portable,
         is_fast_in_half=target.is_fast_in_half,
         changes_references=target.changes_references,
+        journal=target.journal and target.journal.in_function(function.name),
     )
     return _as_function(function, run_passes(body, inner))
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.registry import op_registry
+from tensorloom.framework.runtime.stage_journal import Rewrite
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.redirection import Redirection, with_inputs
 
@@ -42,13 +43,15 @@ _MOST_LOOKED_THROUGH: Final = 32
 class Rewriting:
     """A graph while a pass goes through it in topological order.
 
-    `nodes` are those of the new graph so far; a pass may add to it.
+    `nodes` are those of the new graph so far; a pass may add to it. `rule` is what the
+    journal is told of what comes next, where a pass has several rules.
     """
 
     def __init__(self, graph: GraphIR, target: OptimizeTarget) -> None:
         self.graph = graph
         self.target = target
         self.nodes: dict[str, Node] = {}
+        self.rule = ""
         self._redirection = Redirection()
         # By name of a bypassed identity: what it copies, and all that it waits for.
         self._bypassed: dict[str, tuple[Edge, tuple[str, ...]]] = {}
@@ -111,6 +114,7 @@ class Rewriting:
         ):
             return False
         waits = self.owed((node, *inside), (edge,))
+        self._tell("replaced", (node,), (edge[0],))
         if not waits:
             self._redirection.replace_output((node.name, 0), edge)
             self._redirection.replace_control(node.name, (edge[0],))
@@ -135,13 +139,16 @@ class Rewriting:
         ):
             return False
         self._bypassed[node.name] = node.inputs[0], node.control_inputs
+        self._tell("bypassed", (node,), (name,))
         return True
 
     def merge(self, node: Node, twin: Node) -> bool:
         """Puts a node that computes the same of the same in the place of a node."""
         if node.name in self.target.preserve:
             return False
-        self.redirect(node, [(twin.name, i) for i in range(len(node.output_types))])
+        self._tell("merged", (node,), (twin.name,))
+        outputs = [(twin.name, i) for i in range(len(node.output_types))]
+        self._redirect(node, outputs, (twin.name,) if outputs else ())
         return True
 
     def redirect(
@@ -153,10 +160,15 @@ class Rewriting:
           after: what those wait for that waited for the node; None: the replacement. It
             must come after all that the node came after.
         """
+        names = tuple(dict.fromkeys(name for name, _ in outputs))
+        self._tell("redirected", (node,), names)
+        self._redirect(node, outputs, names if after is None else after)
+
+    def _redirect(
+        self, node: Node, outputs: Sequence[Edge], after: tuple[str, ...]
+    ) -> None:
         for index, edge in enumerate(outputs):
             self._redirection.replace_output((node.name, index), edge)
-        if after is None:
-            after = tuple(dict.fromkeys(name for name, _ in outputs))
         self._redirection.replace_control(node.name, after)
 
     def fused(self, node: Node, new: Node, inside: Sequence[Node] = ()) -> Node | None:
@@ -173,7 +185,15 @@ class Rewriting:
         if not self.reads_in_time(node, new.inputs, inside):
             return None
         waits = self.owed((node, *inside), new.inputs)
+        old = inside if new.name == node.name else (node, *inside)
+        self._tell("fused", old, (new.name,))
         return new if waits == new.control_inputs else new.replace(control_inputs=waits)
+
+    def _tell(self, kind: str, nodes: Iterable[Node], by: tuple[str, ...]) -> None:
+        """Tells the journal, if there is one, what stands in for nodes."""
+        if self.target.journal is not None:
+            for node in nodes:
+                self.target.journal.rewrite(Rewrite(kind, node.name, by, self.rule))
 
     def _waited_for(self) -> set[str]:
         """The nodes that others wait for, or pass on without reading."""

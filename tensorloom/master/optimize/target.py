@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.graph.graph_ir import FunctionIR, Node
 from tensorloom.framework.runtime.session_config import (
@@ -12,6 +12,9 @@ from tensorloom.framework.runtime.session_config import (
     TOGGLE_ON,
     OptimizerConfig,
 )
+
+if TYPE_CHECKING:
+    from tensorloom.framework.runtime.stage_journal import StageJournal
 
 # Computes a node's outputs from its inputs' values; None where it cannot.
 Evaluate = Callable[[Node, Sequence[Any]], "Sequence[Any] | None"]
@@ -40,6 +43,8 @@ class OptimizeTarget:
     is_fast_in_half: Callable[[Node], bool] | None = None
     #: Whether anything in the step writes through a reference; None: the graph tells.
     changes_references: bool | None = None
+    #: Is told what the passes do; None: nobody wants to know.
+    journal: StageJournal | None = None
 
     def allows(self, name: str) -> bool:
         """Whether the pass of that name may run."""

@@ -19,7 +19,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.devices.device_name import DeviceName, parse_full
 from tensorloom.framework.graph.graph_ir import PRODUCER_VERSION, GraphIR, Node
 from tensorloom.master.lower.placed_bodies import placed_bodies
-from tensorloom.master.place.colocation import ColocationGroups, parse_device
+from tensorloom.master.place.colocation import ColocationGroups, Group, parse_device
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import DeviceInfo
@@ -55,7 +55,7 @@ class Placer:
             master, so that all masters share a variable without a device; later
             versions take one of the master's task.
         """
-        self._devices = list(devices)
+        self.devices = list(devices)
         self._parsed = {d.name: parse_full(d.name) for d in devices}
         by_name = producer <= PRODUCER_VERSION
         self._by_priority = sorted(
@@ -65,7 +65,7 @@ class Placer:
                 d.name if by_name else "",
             ),
         )
-        self._has_kernel = has_kernel
+        self.has_kernel = has_kernel
         self._soft = config.allow_soft_placement
         self._log = config.log_device_placement
         self._logged: set[str] = set()
@@ -75,7 +75,7 @@ class Placer:
         # Device strings that some device satisfies, and the first node that asks for
         # one that none does: TensorFlow places the whole graph, and so does such a
         # node fail every step, whether the step needs it or not.
-        self._satisfiable = {"", self._devices[0].name}
+        self._satisfiable = {"", self.devices[0].name}
         self._misplaced: Node | None = None
         self._checks_all = not config.place_pruned_graph
         if self._log:
@@ -98,7 +98,7 @@ class Placer:
             each other.
         """
         nodes = list(nodes)
-        if len(self._devices) > 1:
+        if len(self.devices) > 1:
             self._groups.extend(nodes)
         if self._checks_all and self._misplaced is None:
             # Those of a group are for the group to decide.
@@ -152,6 +152,10 @@ class Placer:
             group.place(device)
         return device
 
+    def group_of(self, name: str) -> Group | None:
+        """The colocation group of a node, if it is in one."""
+        return self._groups.group_of(name)
+
     def first_device(self, requested: DeviceName) -> str | None:
         """The device that a node without kernels to care for would get, if any."""
         for device in self._by_priority:
@@ -168,7 +172,7 @@ class Placer:
         if self._misplaced is not None:
             raise self._misplacement(self._misplaced)
         self._check_bodies(graph)
-        if len(self._devices) == 1:
+        if len(self.devices) == 1:
             placed = self._place_on_only_device(graph)
         else:
             found = self._found(graph)
@@ -181,7 +185,7 @@ class Placer:
         return graph.with_nodes(placed)
 
     def _place_on_only_device(self, graph: GraphIR) -> list[Node]:
-        device = self._devices[0].name
+        device = self.devices[0].name
         misplaced = self._first_misplaced(graph.nodes.values())
         if misplaced is not None:
             raise self._misplacement(misplaced)
@@ -231,7 +235,7 @@ class Placer:
         chosen = self.device_of(node)
         if len(neighbours) == 1 and self._groups.group_of(node.name) is None:
             (name,) = neighbours
-            device = next((d for d in self._devices if d.name == name), None)
+            device = next((d for d in self.devices if d.name == name), None)
             requested = parse_device(node.device, node.name)
             if (
                 device is not None
@@ -277,13 +281,13 @@ class Placer:
         kind = device.kernel_type or device.device_type
         if requested.type is None and device.device_type not in _PRIORITY:
             return False
-        return all(self._has_kernel(node, kind) for node in members)
+        return all(self.has_kernel(node, kind) for node in members)
 
     def _error(
         self, node: Node, requested: DeviceName, members: Sequence[Node]
     ) -> errors.OpError:
         mark = f"{{{{node {node.name}}}}}"
-        matching = [d for d in self._devices if requested.covers(self._parsed[d.name])]
+        matching = [d for d in self.devices if requested.covers(self._parsed[d.name])]
         if not matching:
             names = ", ".join(sorted(self._parsed))
             reason = (
@@ -292,7 +296,7 @@ class Placer:
                 "valid device."
             )
             if requested.type == "GPU" and not any(
-                d.device_type == "GPU" for d in self._devices
+                d.device_type == "GPU" for d in self.devices
             ):
                 reason += (
                     " The requested device appears to be a GPU, but this session has "
@@ -301,7 +305,7 @@ class Placer:
         else:
             kinds = {d.kernel_type or d.device_type for d in matching}
             lacking = next(
-                m for m in members if not any(self._has_kernel(m, k) for k in kinds)
+                m for m in members if not any(self.has_kernel(m, k) for k in kinds)
             )
             reason = (
                 f"Could not satisfy explicit device specification '{requested}' "

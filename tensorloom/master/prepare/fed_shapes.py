@@ -119,6 +119,13 @@ class ShapedStep:
             chosen = self._compiled(feeds)
         return chosen.run(feeds, step)
 
+    def compile_for_any(self) -> PreparedStep:
+        """The form of the step for all shapes; compiled now if no feed asked for it."""
+        with self._lock, collection_paused():
+            if self._any is None:
+                self._any = self._compile_for({})
+            return self._any
+
     def _compiled(self, feeds: Sequence[Any]) -> PreparedStep:
         shapes = [(index, tuple(feeds[index].shape)) for index in self._feeds]
         with self._lock, collection_paused():

@@ -11,7 +11,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
@@ -38,6 +38,7 @@ from tensorloom.master.lower.lower_functional import lower_functional
 from tensorloom.master.lower.task_spans import branches_on_references, classic_spans
 from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
 from tensorloom.master.optimize.precision.fast_devices import fast_in_half
+from tensorloom.master.place.placement_reasons import tell_placements
 from tensorloom.master.place.placer import HasKernel, Placer
 from tensorloom.master.prepare import session_state
 from tensorloom.master.prepare.fed_shapes import (
@@ -54,6 +55,9 @@ from tensorloom.master.run.implied_controls import drop_implied_controls
 from tensorloom.master.run.partial_run import PartialRun
 from tensorloom.master.run.route_feeds_and_fetches import route_feeds_and_fetches
 from tensorloom.master.run.task_parallel import Part, TaskParallelStep
+
+if TYPE_CHECKING:
+    from tensorloom.framework.runtime.stage_journal import StageJournal
 
 _NO_SHAPES: Final[FedShapes] = {}
 
@@ -225,17 +229,38 @@ class Master:
                     state.steps[signature] = step
         return step
 
+    def explain_step(
+        self, session: str, signature: StepSignature, journal: StageJournal
+    ) -> PreparedStep:
+        """Prepares a step anew, and tells the journal of each stage.
+
+        Where shapes of feeds tell more than the graph, the journal hears of all but the
+        pruning when the step first runs, or is compiled for shapes (`ShapedStep`).
+
+        Raises:
+          errors.OpError: as `prepare_step`.
+        """
+        state = self._find(session)
+        with state.lock:
+            pruned = _pruned(state, signature)
+            journal.stage("prune", state.graph, pruned)
+            return self._compiled(state, pruned, signature, journal)
+
     def _compiled(
-        self, session: _Session, pruned: GraphIR, signature: StepSignature
+        self,
+        session: _Session,
+        pruned: GraphIR,
+        signature: StepSignature,
+        journal: StageJournal | None = None,
     ) -> PreparedStep:
         """The step; where shapes of feeds are to tell more, it is compiled later."""
         feeds = open_feeds(pruned)
         if not feeds or not session.config.optimizer.enabled:
-            return self._register(session, pruned, signature)
+            return self._register(session, pruned, signature, journal=journal)
 
         def compile_for(shapes: FedShapes) -> PreparedStep:
             with session.lock:
-                return self._register(session, pruned, signature, shapes)
+                return self._register(session, pruned, signature, shapes, journal)
 
         return ShapedStep(compile_for, feeds)
 
@@ -245,6 +270,7 @@ class Master:
         pruned: GraphIR,
         signature: StepSignature,
         shapes: FedShapes = _NO_SHAPES,
+        journal: StageJournal | None = None,
     ) -> PreparedStep:
         check_executor_type(session.config.executor_type)
         session_state.check_called_functions(pruned)
@@ -255,21 +281,30 @@ class Master:
             ),
             config=session.config.optimizer,
             evaluate=self._environment.evaluate,
-            function_cache=session.functions,
+            # What was optimized before would not be told.
+            function_cache=session.functions if journal is None else {},
             portable=not all(w.is_tensorloom for w in session.workers.values()),
             is_fast_in_half=fast_in_half(session.devices, self._environment.has_kernel),
+            journal=journal,
         )
         functional = None
         if shapes:
             shaped = with_fed_shapes(pruned, shapes)
             functional = self._functional(session, shaped, target)
+            before = functional
             functional = with_shapes_of_feeds(functional, target.evaluate)
+            if journal is not None and functional is not None:
+                journal.stage("fed_shapes", before, functional)
         if functional is None:
             functional = with_shapes_inside(
                 pruned, self._functional(session, pruned, target)
             )
         placer = session.placer.for_step()
-        placed = placer.place(self._optimized(session, functional, target, placer))
+        optimized = self._optimized(session, functional, target, placer)
+        placed = placer.place(optimized)
+        if journal is not None:
+            journal.stage("place", optimized, placed)
+            tell_placements(placer, optimized, placed, journal)
         parts: list[Part] = []
         graphs = self._partition(session, placed)
         pushes = len(graphs) > 1 and all(
@@ -288,6 +323,8 @@ class Master:
                 numbering=numbering,
             )
             session.registered.append((worker, registered))
+            if journal is not None:
+                journal.part(task, graph, registered)
             parts.append(Part.of(worker, registered, graph))
         if len(parts) == 1:
             return parts[0].registered
@@ -300,6 +337,8 @@ class Master:
         """The graph made functional, but for what spans tasks or is interdependent."""
         functional = functionalize(pruned)
         verify.check_structure("functionalize", pruned, functional, target.preserve)
+        if target.journal is not None and functional is not pruned:
+            target.journal.stage("functionalize", pruned, functional)
         if functional is not pruned and (
             interdependent_nodes(functional)
             or (target.portable and branches_on_references(pruned, functional))
@@ -320,6 +359,8 @@ class Master:
         if len(session.workers) == 1 and not interdependent_nodes(optimized):
             return optimized
         lowered = lower_functional(optimized, placer)
+        if target.journal is not None and lowered is not optimized:
+            target.journal.stage("lower_functional", optimized, lowered)
         verify.check_structure(
             "lower_functional", optimized, lowered, target.preserve, own_names=False
         )

@@ -233,7 +233,8 @@ class Emitter:
             self.emit_kernel(scope, node)
         if self.traced:
             self.uses_context = True
-            self.traced_nodes.append(node)
+            named = node.replace(name=scope.prefix + node.name)
+            self.traced_nodes.append(named if scope.prefix else node)
             slots = range(len(node.output_types))
             made = ", ".join(self._traced(scope, (node.name, slot)) for slot in slots)
             used = ", ".join(self._traced(scope, key) for key in node.inputs)

@@ -29,6 +29,7 @@ from tensorloom.worker.run.step_table import StepRendezvous
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR
     from tensorloom.framework.types.dtypes import DType
+    from tensorloom.worker.compile.generated_code import Code
     from tensorloom.worker.run.worker import Worker
     from tensorloom.worker.run.worker_session import WorkerSession
 
@@ -133,6 +134,11 @@ class RegisteredGraph:
     def is_sequential(self) -> bool:
         """Whether one thread does all of a step, waiting included."""
         return len(self._pieces) == 1 and self._pieces[0].is_sequential
+
+    @property
+    def codes(self) -> list[tuple[str, Code]]:
+        """The generated functions of all pieces, each with its piece's device."""
+        return [(p.device.name, code) for p in self._pieces for code in p.codes]
 
     @property
     def source(self) -> str:

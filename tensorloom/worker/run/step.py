@@ -106,6 +106,7 @@ class TracingContext(OpKernelContext):
                 tuple(_described(*output) for output in known if output[0] is not None),
                 f"{node.name} = {node.op}({', '.join(_inputs(node))})",
                 sum(size for place, size in new.items() if place not in used),
+                tuple(_buffer(value) for value in outputs),
             )
         )
 
@@ -141,6 +142,18 @@ def _storage(value: Any) -> int:
     while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
         value = value.base
     return int(value.ctypes.data) if isinstance(value, np.ndarray) else id(value)
+
+
+def _buffer(value: Any) -> tuple[str, int, int]:
+    """The memory that a value is in; see `NodeStats.buffers`."""
+    if hasattr(value, "untyped_storage"):
+        storage = value.untyped_storage()
+        return "device", int(storage.data_ptr()), int(storage.nbytes())
+    if isinstance(value, np.ndarray | np.generic):
+        while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
+            value = value.base
+        return "host", _storage(value), int(value.nbytes)
+    return "", 0, 0
 
 
 def run_pieces(

@@ -10,6 +10,7 @@ in for the node's own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +43,8 @@ def simplify_arithmetic(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
         node = rewriting.current(node)
         rule = _RULES.get(node.op)
         if rule is not None:
+            if target.journal is not None:
+                rewriting.rule = rule.__qualname__.partition(".")[0].strip("_")
             result = rule(view, node)
             if isinstance(result, Node):
                 node = result
@@ -131,6 +134,7 @@ def _with_column(rule: Rule) -> Rule:
     with ones. The operation itself repeats the column.
     """
 
+    @wraps(rule)
     def rule_of_both(view: _View, node: Node) -> Equal | Node | None:
         found = rule(view, node)
         if found is not None:

@@ -1,0 +1,191 @@
+"""`tensorloom explain TARGET`: what becomes of a step, stage by stage."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tensorloom.cli.actions import FINE, PROBLEMS, Action, show, single
+
+if TYPE_CHECKING:
+    from tensorloom.inspect.explain.explanation import Explanation
+    from tensorloom.inspect.explain.programs import ProgramSteps
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="a Python program, which is run; or a GraphDef, MetaGraph or SavedModel",
+    )
+    parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="the program's own arguments"
+    )
+    parser.add_argument(
+        "--stage",
+        metavar="NAME",
+        help="show the graph after a stage; 'build', 'partition' and 'compile', too",
+    )
+    parser.add_argument("--node", metavar="NAME", help="show the whole life of a node")
+    parser.add_argument("--diff", metavar="PASS", help="show what a pass changed")
+    parser.add_argument(
+        "--step",
+        type=int,
+        metavar="N",
+        help="which step of a program, by its number in the list that is printed "
+        "(default: the one that takes most of the time)",
+    )
+    parser.add_argument(
+        "--devices",
+        type=int,
+        default=0,
+        metavar="N",
+        help="of a model: make so many CPU devices",
+    )
+    parser.add_argument(
+        "--fetch",
+        default="",
+        metavar="NAMES",
+        help="of a model: tensors and operations, separated by ','",
+    )
+    parser.add_argument("--tag_set", help="of a model: tags, separated by ','")
+    parser.add_argument("--signature_def", metavar="KEY", help="of a SavedModel")
+    parser.add_argument(
+        "--inputs", default="", help="of a model: 'NAME=FILE.npy', separated by ';'"
+    )
+    parser.add_argument(
+        "--input_exprs",
+        default="",
+        help="of a model: 'NAME=EXPRESSION' in Python, with np, separated by ';'",
+    )
+
+
+def _execute(options: argparse.Namespace) -> int:
+    if options.target.endswith((".py", ".ipynb")):
+        return _program(options)
+    _show(options, _of_model(options))
+    return FINE
+
+
+def _program(options: argparse.Namespace) -> int:
+    from tensorloom.cli.run import run_script
+    from tensorloom.inspect.explain.programs import watched_runs
+
+    with watched_runs() as steps:
+        try:
+            status = run_script(options.target, options.arguments)
+        except SystemExit as end:
+            status = (
+                end.code if isinstance(end.code, int) else int(end.code is not None)
+            )
+    if status:
+        print(
+            f"tensorloom explain: the program ended with status {status}; its steps "
+            "until then are explained",
+            file=sys.stderr,
+        )
+    explanation = _chosen(options, steps)
+    if explanation is None:
+        return status or PROBLEMS
+    if not options.json:
+        for line in _step_lines(steps, explanation):
+            print(line)
+    _show(options, explanation)
+    return status
+
+
+def _chosen(options: argparse.Namespace, steps: ProgramSteps) -> Explanation | None:
+    if steps.elsewhere:
+        print(
+            f"tensorloom explain: {steps.elsewhere} runs are not explained: their "
+            "masters are other processes'",
+            file=sys.stderr,
+        )
+    longest = steps.longest
+    if longest is None:
+        print("tensorloom explain: the program ran no step", file=sys.stderr)
+        return None
+    if options.step is None:
+        return longest.explanation
+    if not 0 <= options.step < len(steps.steps):
+        raise ValueError(f"--step: the program ran steps 0 to {len(steps.steps) - 1}")
+    chosen: Explanation = steps.steps[options.step].explanation
+    return chosen
+
+
+def _step_lines(steps: ProgramSteps, chosen: Explanation) -> Iterator[str]:
+    yield "   step     runs        ms  fetches and targets"
+    for number, step in enumerate(steps.steps):
+        signature = step.explanation.signature
+        names = ", ".join([*signature.fetches, *signature.targets])
+        mark = "->" if step.explanation is chosen else "  "
+        yield (
+            f"{mark}{number:5}{step.runs:9}{step.seconds * 1e3:10.2f}  "
+            f"{names if len(names) <= 60 else names[:57] + '...'}"
+        )
+    yield ""
+
+
+def _of_model(options: argparse.Namespace) -> Explanation:
+    from tensorloom.cli.saved_model_inputs import read_inputs
+    from tensorloom.inspect.explain.models import explain_model
+
+    options.allow_pickle, options.input_examples = False, ""
+    config = None
+    if options.devices:
+        from tensorloom.protos.config_pb2 import ConfigProto
+
+        config = ConfigProto(device_count={"CPU": options.devices})
+    return explain_model(
+        options.target,
+        [name for name in options.fetch.split(",") if name],
+        read_inputs(options),
+        options.tag_set,
+        options.signature_def,
+        config,
+    )
+
+
+def _show(options: argparse.Namespace, explanation: Explanation) -> None:
+    from tensorloom.inspect.explain import report
+
+    if options.node:
+        lines = report.node_lines(explanation, options.node)
+        data = {
+            "node": options.node,
+            "events": [
+                {"stage": e.stage, "text": e.text}
+                for e in explanation.node(options.node)
+            ],
+        }
+        show(options, data, lines)
+    elif options.diff:
+        show(
+            options,
+            {"diff": list(report.diff_lines(explanation, options.diff))},
+            report.diff_lines(explanation, options.diff),
+        )
+    elif options.stage:
+        show(
+            options,
+            {"stage": list(report.stage_lines(explanation, options.stage))},
+            report.stage_lines(explanation, options.stage),
+        )
+    else:
+        show(
+            options,
+            explanation.as_dict() if options.json else None,
+            report.summary(explanation),
+        )
+
+
+COMMAND = single(
+    Action(
+        "explain",
+        "say what becomes of a step: passes, placement, generated code, memory, time",
+        _add_arguments,
+        _execute,
+    )
+)

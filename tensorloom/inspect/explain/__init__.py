@@ -1,0 +1,1 @@
+"""What becomes of a step: for `Session.explain` and `tensorloom explain`."""

@@ -1,0 +1,37 @@
+"""Explains one step of a session: `Session.explain`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.client.session.base_session import EXPLAINERS
+from tensorloom.client.session.explained_step import ExplainedStep
+from tensorloom.inspect.explain.explanation import Explanation
+from tensorloom.inspect.explain.journal import Journal
+
+if TYPE_CHECKING:
+    from tensorloom.client.session.base_session import BaseSession
+
+
+def explain(
+    session: BaseSession, fetches: Any, feed_dict: Any = None, run: bool = True
+) -> Explanation:
+    """Explains a step; see `Session.explain`.
+
+    Raises:
+      ValueError: there is nothing to compute: all that is fetched is fed.
+    """
+    journal = Journal()
+    step = ExplainedStep(session, fetches, feed_dict, journal)
+    if step.signature is None:
+        raise ValueError(
+            "There is no step to explain: nothing is fetched but what is fed."
+        )
+    if not run:
+        step.compile()
+        return Explanation(step.signature, journal)
+    results, context = step.run()
+    return Explanation(step.signature, journal, context.metadata.node_stats, results)
+
+
+EXPLAINERS.append(explain)

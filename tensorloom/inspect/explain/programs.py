@@ -1,0 +1,129 @@
+"""The steps of a whole program, explained while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.client.session.base_session import BaseSession
+from tensorloom.client.session.explained_step import ExplainedStep
+from tensorloom.framework.errors import UnimplementedError
+from tensorloom.inspect.explain.explanation import Explanation
+from tensorloom.inspect.explain.journal import Journal
+
+if TYPE_CHECKING:
+    from tensorloom.framework.interfaces import StepSignature
+
+#: So many runs of a step are explained: the second one is not the first of its kernels.
+_EXPLAINED_RUNS = 2
+
+
+@dataclass(slots=True)
+class ProgramStep:
+    """All runs of one step of a program."""
+
+    explanation: Explanation  # of its first run, or of the second if there was one
+    runs: int = 0
+    seconds: float = 0.0  # of all runs
+
+
+class ProgramSteps:
+    """The steps that a program ran, in the order of their first runs."""
+
+    def __init__(self) -> None:
+        self.steps: list[ProgramStep] = []
+        #: Runs that were not explained, as their masters are other processes'.
+        self.elsewhere = 0
+        self._by_call: dict[Any, ProgramStep] = {}
+        # By session and signature: calls that look different may be the same step.
+        self._known: dict[tuple[int, StepSignature], ProgramStep] = {}
+        self._sessions: list[BaseSession] = []  # they keep their identities
+
+    @property
+    def longest(self) -> ProgramStep | None:
+        """The step that took most of the time; None if no step ran."""
+        return max(self.steps, key=lambda step: step.seconds, default=None)
+
+    def run(
+        self,
+        plain: Callable[..., Any],
+        session: BaseSession,
+        fetches: Any,
+        feed_dict: Any,
+        options: Any,
+        run_metadata: Any,
+    ) -> Any:
+        """Stands in for `Session.run`."""
+        key = _call_key(session, fetches, feed_dict)
+        step = self._by_call.get(key)
+        begin = time.perf_counter()
+        if step is not None and step.runs >= _EXPLAINED_RUNS:
+            result = plain(session, fetches, feed_dict, options, run_metadata)
+        else:
+            journal = Journal()
+            try:
+                explained = ExplainedStep(session, fetches, feed_dict, journal)
+            except UnimplementedError:
+                self.elsewhere += 1
+                return plain(session, fetches, feed_dict, options, run_metadata)
+            if explained.signature is None:
+                return plain(session, fetches, feed_dict, options, run_metadata)
+            result, context = explained.run()
+            if run_metadata is not None:
+                from tensorloom.framework.runtime import run_metadata as protos
+
+                protos.fill(run_metadata, context, session._decoded_config)
+            explanation = Explanation(
+                explained.signature, journal, context.metadata.node_stats
+            )
+            step = self._note(session, explanation)
+            if key is not None:
+                self._by_call[key] = step
+        step.runs += 1
+        step.seconds += time.perf_counter() - begin
+        return result
+
+    def _note(self, session: BaseSession, explanation: Explanation) -> ProgramStep:
+        key = id(session), explanation.signature
+        step = self._known.get(key)
+        if step is None:
+            step = self._known[key] = ProgramStep(explanation)
+            self.steps.append(step)
+            self._sessions.append(session)
+        elif step.runs < _EXPLAINED_RUNS:
+            step.explanation = explanation
+            step.seconds = 0.0  # without the first run: it loads and compiles
+        return step
+
+
+def _call_key(session: BaseSession, fetches: Any, feed_dict: Any) -> Any:
+    from tensorloom.client.session.run_plan import plan_key
+
+    key = plan_key(fetches, feed_dict)
+    return None if key is None else (id(session), key)
+
+
+@contextmanager
+def watched_runs() -> Iterator[ProgramSteps]:
+    """Explains the steps of all sessions that run inside the `with` block."""
+    steps = ProgramSteps()
+    plain = BaseSession.run
+
+    def run(
+        self: BaseSession,
+        fetches: Any,
+        feed_dict: Any = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
+        self._check_usable()
+        return steps.run(plain, self, fetches, feed_dict, options, run_metadata)
+
+    BaseSession.run = run  # type: ignore[method-assign]
+    try:
+        yield steps
+    finally:
+        BaseSession.run = plain  # type: ignore[method-assign]

@@ -1,0 +1,74 @@
+"""`tensorloom explain`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tensorloom.cli.main import main
+
+PROGRAM = """
+import sys
+import tensorflow as tf
+x = tf.placeholder(tf.float32, [None, 3], name="x")
+w = tf.get_variable("w", [3, 2])
+y = tf.exp(tf.matmul(x, w, name="y") + 0.0, name="out")
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for _ in range(3):
+        sess.run(y, {x: [[1.0, 2.0, 3.0]]})
+if len(sys.argv) > 1:
+    raise SystemExit(int(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    import sys
+
+    monkeypatch.setattr(sys, "argv", list(sys.argv))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], ["   0        1", "fetches  out:0", "program.py:6"]),
+        (["--node", "y"], ["y = MatMul(x, w/read)", "stands in for add (replaced"]),
+        (["--diff", "arithmetic"], ["- add = AddV2", "[replaced (neutral): y]"]),
+        (["--stage", "compile"], ["def piece(args, context):", "# y (MatMul)"]),
+    ],
+)
+def test_a_program(
+    program: str,
+    options: list[str],
+    expected: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["explain", "--step", "1", *options, program]) == 0
+    out = capsys.readouterr().out
+    for text in expected:
+        assert text in out
+
+
+def test_data_and_the_status_of_the_program(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", "--json", program, "3"]) == 3
+    captured = capsys.readouterr()
+    assert "ended with status 3" in captured.err
+    assert json.loads(captured.out)["stages"][0]["name"] == "prune"
+
+
+def test_what_is_not_there(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--step", "7", program]) == 1
+    assert "steps 0 to 1" in capsys.readouterr().err
+    assert main(["explain", "no_such_model"]) == 2
+    assert "no_such_model" in capsys.readouterr().err

@@ -1,0 +1,68 @@
+"""Whole programs and models, explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tensorloom as tf
+from tensorloom.inspect.explain.models import explain_model
+from tensorloom.inspect.explain.programs import watched_runs
+
+
+def test_the_steps_of_a_program_and_its_results() -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    v = tf.Variable(0.0)
+    add = v.assign_add(tf.reduce_sum(x), name="add")
+    with watched_runs() as steps, tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sums = [sess.run(add, {x: np.ones([n])}) for n in (1, 2, 3, 4)]
+        assert sess.run(["add:0", x], {x: [1.0]})[0] == 11.0
+    assert sums == [1.0, 3.0, 6.0, 10.0]  # each ran once
+    # What is fed and fetched is no part of a step.
+    assert [step.runs for step in steps.steps] == [1, 5]
+    assert steps.steps[1].explanation.signature.feeds == ("x:0",)
+    assert steps.longest in steps.steps
+    assert tf.Session.run.__qualname__ == "BaseSession.run"  # as it was
+
+
+def test_metadata_that_the_program_asks_for_is_filled() -> None:
+    y = tf.exp(tf.constant([1.0, 2.0]), name="y")
+    metadata = tf.RunMetadata()
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    with watched_runs(), tf.Session() as sess:
+        sess.run(y, options=options, run_metadata=metadata)
+    assert metadata.step_stats.dev_stats
+
+
+def model() -> tuple[tf.Tensor, tf.Tensor]:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    y = tf.tanh(tf.matmul(x, tf.constant([[1.0], [2.0]], name="w")), name="y")
+    return x, y
+
+
+@pytest.mark.parametrize("name", ["graph.pb", "graph.pbtxt"])
+def test_a_graph_in_a_file(tmp_path: Path, name: str) -> None:
+    model()
+    path = tf.train.write_graph(
+        tf.get_default_graph(), str(tmp_path), name, name.endswith("txt")
+    )
+    without = explain_model(path)
+    assert without.signature.targets == ("y",)
+    assert without.times is None
+    fed = explain_model(path, ["y:0"], {"x": np.ones([3, 2], np.float32)})
+    np.testing.assert_allclose(fed.results[0], np.tanh(3.0) * np.ones([3, 1]))
+
+
+def test_a_saved_model(tmp_path: Path) -> None:
+    x, y = model()
+    path = str(tmp_path / "model")
+    with tf.Session() as sess:
+        tf.saved_model.simple_save(sess, path, {"in": x}, {"out": y})
+    e = explain_model(path, inputs={"in": [[1.0, 1.0]]})
+    assert e.signature.fetches == ("y:0",)
+    assert e.times is not None
+    with pytest.raises(tf.errors.NotFoundError, match="there are serving_default"):
+        explain_model(path, signature="other")
