@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from tensorloom.client.variables.template import make_template
@@ -95,14 +97,34 @@ def _internal_input_layer(
         all_collections(weight_collections),
         trainable,
         cols_to_vars,
-        cols_to_output_tensors,
+        {} if cols_to_output_tensors is None else cols_to_output_tensors,
     )
     if from_template:
-        return parts.side_by_side(columns)
-    with variable_scope(
-        scope, default_name="input_layer", values=list(features.values())
-    ):
-        return parts.side_by_side(columns)
+        layer = parts.side_by_side(columns)
+    else:
+        with variable_scope(
+            scope, default_name="input_layer", values=list(features.values())
+        ):
+            layer = parts.side_by_side(columns)
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener(features, feature_columns, parts.outputs)
+    return layer
+
+
+# Told of each input layer: the features, the columns, and each column's tensor.
+Listener = Callable[[Mapping[Any, Any], Any, Mapping[Any, Tensor]], None]
+_LISTENER: ContextVar[Listener | None] = ContextVar("input_layers", default=None)
+
+
+@contextmanager
+def telling_of_input_layers(listener: Listener) -> Iterator[None]:
+    """Tells a function of each input layer that is made within."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
 
 
 class _Parts:
@@ -114,13 +136,13 @@ class _Parts:
         collections: list[str],
         trainable: bool,
         cols_to_vars: MutableMapping[Any, Any] | None,
-        cols_to_output_tensors: MutableMapping[Any, Any] | None,
+        outputs: MutableMapping[Any, Any],
     ) -> None:
         self._builder = _LazyBuilder(features)
         self._collections = collections
         self._trainable = trainable
         self._cols_to_vars = cols_to_vars
-        self._cols_to_output_tensors = cols_to_output_tensors
+        self.outputs = outputs
 
     def side_by_side(self, columns: list[Any]) -> Tensor:
         tensors = [self._part(column) for column in columns]
@@ -142,8 +164,7 @@ class _Parts:
                 self._cols_to_vars[column] = get_collection(
                     GraphKeys.GLOBAL_VARIABLES, scope=get_variable_scope().name
                 )
-            if self._cols_to_output_tensors is not None:
-                self._cols_to_output_tensors[column] = part
+            self.outputs[column] = part
             return part
 
 
