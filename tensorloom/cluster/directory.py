@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster import diagnosis
@@ -108,7 +108,7 @@ class ClusterDirectory:
         wanted = [
             task
             for task in sorted(self._cluster_of(config).addresses())
-            if task != self._own_task and _passes(task, config.device_filters)
+            if task != self._own_task and passes_filters(task, config)
         ]
         workers = [self._worker(task) for task in wanted]
         limit = config.operation_timeout_s or self._wait_s
@@ -134,6 +134,32 @@ class ClusterDirectory:
         if strangers:
             raise self._stranger(strangers[0])
         return cluster
+
+    def calls_otherwise(self, config: SessionConfig) -> bool:
+        """Whether a client's cluster has other names for tasks than they have.
+
+        Tasks that are not known are asked; one that does not answer in time counts as
+        called by its name.
+        """
+        cluster = ClusterSpec(config.cluster_def)
+        asked: dict[str, str] = {}
+        with self._lock:
+            names = {address: task for task, address in self._addresses.items()}
+            for task, address in cluster.addresses().items():
+                if task == self._own_task or not passes_filters(task, config):
+                    continue
+                if names.get(address, task) != task:
+                    return True
+                known = self._addresses.get(task)
+                if known is None:
+                    asked[task] = address
+                elif known != address:
+                    return True
+        deadline = time.monotonic() + (config.operation_timeout_s or self._wait_s)
+        return any(
+            _name_at(self._connect(address), deadline) not in (task, None)
+            for task, address in asked.items()
+        )
 
     def learn(self, cluster: ClusterSpec) -> None:
         """Takes tasks that are not known yet, if the directory is open.
@@ -388,8 +414,29 @@ def _probe_until(worker: RemoteWorker, deadline: float) -> errors.OpError | None
             time.sleep(0.1)
 
 
-def _passes(task: str, filters: Sequence[str]) -> bool:
-    """Whether a session with these device filters sees the task."""
+def _name_at(channel: Channel, deadline: float) -> str | None:
+    """The name of the task that a channel leads to; None if it does not answer."""
+    with closing(channel):
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                answer = channel.ask_status(max(0.1, min(left, _PROBE_S)))
+            except errors.OpError:
+                if left <= 0.1:
+                    return None
+                time.sleep(0.1)
+            else:
+                names = [device.name for device in answer.device_attributes]
+                return device_name.task_of(names[0]) if names else None
+
+
+def passes_filters(task: str, config: SessionConfig) -> bool:
+    """Whether a session sees the task, by its device filters.
+
+    Raises:
+      errors.InvalidArgumentError: a filter is no device name.
+    """
+    filters = config.device_filters
     if not filters:
         return True
     name = device_name.parse(task)

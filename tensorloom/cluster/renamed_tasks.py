@@ -1,12 +1,13 @@
-"""Sessions whose clients give the tasks of their cluster other names.
+"""Sessions whose clients give tasks of their cluster other names.
 
     config = tf.ConfigProto(cluster_def=...)   # {"worker": {0: a, 1: b}}
     tf.Session("grpc://" + a, config=config)   # where a is "/job:local/task:0"
 
-Each of the tasks then starts a task of that name in its process, at a port of its own,
-for this session alone: the session gets a cluster like any other. Its variables are
-its own, unless `experimental.share_session_state_in_clusterspec_propagation` is set:
-then they are those of the tasks that were there. It ends with the session.
+Each of the tasks that the session's device filters let through then starts a task of
+that name in its process, at a port of its own, for this session alone: the session gets
+a cluster like any other. So it is as soon as one task has another name. Its variables
+are its own, unless `experimental.share_session_state_in_clusterspec_propagation` is
+set: then they are those of the tasks that were there. It ends with the session.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster.control import start_task, stop_server
+from tensorloom.cluster.directory import ClusterDirectory, passes_filters
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import session_config, threads
 from tensorloom.master.run.master import Master
@@ -66,17 +68,24 @@ class RenamingMaster(Master):
     """A server's master: sessions may call the server's task by another name."""
 
     def __init__(
-        self, *args: Any, own_task: str, start_here: StartHere, wait_s: float
+        self,
+        directory: ClusterDirectory,
+        *args: Any,
+        own_task: str,
+        start_here: StartHere,
+        wait_s: float,
     ) -> None:
         """Makes a master.
 
         Args:
+          directory: the tasks that the server knows.
           args: as `Master`.
           own_task: the server's task.
           start_here: starts a further task in this process.
           wait_s: how long to wait for tasks that do not answer.
         """
-        super().__init__(*args)
+        super().__init__(directory, *args)
+        self._cluster_directory = directory
         self._own_task, self._start_here, self._wait_s = own_task, start_here, wait_s
         self._renamed: dict[str, _Renamed] = {}
         #: The `host:port` of the server, once it listens.
@@ -88,7 +97,10 @@ class RenamingMaster(Master):
             return super().create_session(graph, config)
         cluster = ClusterSpec(config.cluster_def)
         own = self._place_in(cluster)
-        if own is None or self._own_task in cluster.addresses():
+        if own is None or (
+            _task_name(*own) == self._own_task
+            and not self._cluster_directory.calls_otherwise(config)
+        ):
             return super().create_session(graph, config)
         renamed, config = self._start_tasks(cluster, own, config)
         try:
@@ -129,6 +141,8 @@ class RenamingMaster(Master):
                 for index in cluster.task_indices(job):
                     if (job, index) == own:
                         address = here.target.removeprefix("grpc://")
+                    elif not passes_filters(_task_name(job, index), config):
+                        continue
                     else:
                         address = _start_elsewhere(cluster, job, index, deadline)
                         others.append(address)
@@ -208,6 +222,10 @@ class RenamingMaster(Master):
         if renamed is None:
             return super().partial_run(session, partial_handle, feeds, fetches)
         return renamed.master.partial_run(session, partial_handle, feeds, fetches)
+
+
+def _task_name(job: str, index: int) -> str:
+    return f"/job:{job}/replica:0/task:{index}"
 
 
 def _is_same(address: str, own: str) -> bool:

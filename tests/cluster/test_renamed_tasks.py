@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
-from tests.cluster.clusters import over_the_network
+from tests.cluster.clusters import free_ports, over_the_network
 from tests.cluster.processes import eventually
 
 
@@ -143,3 +143,48 @@ def test_a_server_that_does_not_run_all_ops_starts_no_tasks(servers: list[Any]) 
     finally:
         closed.stop()
     assert all(task.is_stopped for task in servers[0]._session_tasks)
+
+
+@pytest.fixture(scope="module")
+def jobs() -> Iterator[list[Any]]:
+    """Three tasks of one job."""
+    ports = free_ports(3)
+    spec = {"local": [f"localhost:{port}" for port in ports]}
+    running = [tf.train.Server(spec, "local", index) for index in range(3)]
+    yield running
+    for server in running:
+        server.stop()
+
+
+def _doubled(server: Any, cluster: dict[str, Any], **options: Any) -> tuple[Any, Any]:
+    """A step over /job:other and /job:local, and the session's tasks."""
+    config = tf.ConfigProto(operation_timeout_in_ms=8000, **options)
+    config.cluster_def.CopyFrom(tf.train.ClusterSpec(cluster).as_cluster_def())
+    with tf.Graph().as_default() as graph:
+        with tf.device("/job:other/task:0"):
+            a = tf.placeholder(tf.float32, []) + 1.0
+        with tf.device("/job:local/task:0"):
+            b = a * 2.0
+    with tf.Session(server.target, graph, config) as session:
+        tasks = {
+            device.name.partition("/device")[0] for device in session.list_devices()
+        }
+        return session.run(b, {a.op.inputs[0]: 3.0}), tasks
+
+
+def test_a_master_may_keep_its_name_while_another_task_gets_one(
+    jobs: list[Any],
+) -> None:
+    a, b, c = map(address, jobs)
+    result, tasks = _doubled(jobs[0], {"local": {0: a}, "other": {0: b}})
+    assert result == 8.0
+    assert tasks == {"/job:local/replica:0/task:0", "/job:other/replica:0/task:0"}
+    # What the filters leave out is not started, nor has it to be there.
+    absent = f"localhost:{free_ports(1)[0]}"
+    filters = ["/job:local", "/job:other/task:0"]
+    cluster = {"local": {0: a}, "other": {0: b, 1: absent}}
+    assert _doubled(jobs[0], cluster, device_filters=filters)[0] == 8.0
+    # Two tasks may change their names.
+    result, tasks = _doubled(jobs[0], {"local": {0: b, 1: a}, "other": {0: c}})
+    assert result == 8.0
+    assert len(tasks) == 3

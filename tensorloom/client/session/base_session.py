@@ -11,13 +11,16 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session import (
+    cost_model,
     master_factory,
     session_arguments,
     session_changes,
     session_errors,
+    session_names,
 )
 from tensorloom.client.session.fetch_mapper import FetchPlan
 from tensorloom.client.session.graph_growth import GrowthWatch
@@ -36,7 +39,11 @@ from tensorloom.client.session.session_devices import DeviceAttributes
 from tensorloom.client.session.session_handles import bind_handles
 from tensorloom.client.settings.mixed_precision import MIXED_PRECISION
 from tensorloom.client.settings.process_settings import SETTINGS
-from tensorloom.framework.errors import CancelledError, OpError
+from tensorloom.framework.errors import (
+    CancelledError,
+    FailedPreconditionError,
+    OpError,
+)
 from tensorloom.framework.graph.graph import Graph, get_default_graph
 from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.interfaces import (
@@ -108,6 +115,7 @@ class BaseSession(SessionInterface):
         Raises:
           TypeError: an argument is of the wrong type.
           errors.NotFoundError: nobody serves that kind of target.
+          errors.InvalidArgumentError: another session has the name in its metadata.
         """
         # Set first: `__del__` reads them even when this constructor fails.
         self._closed = True
@@ -140,6 +148,10 @@ class BaseSession(SessionInterface):
         self._growth = GrowthWatch(self._graph)
         self._partial_runs = PartialRuns()
         self._was_reset = False
+        metadata = self._decoded_config.metadata
+        self._metadata = metadata if not self._target else None
+        if self._metadata is not None:
+            session_names.take(self._metadata)
         if not self._target:
             local_sessions.add(self)
         self._closed = False
@@ -271,14 +283,14 @@ class BaseSession(SessionInterface):
 
         if run_metadata is not None:
             metadata_protos.check_type(run_metadata)
-        step = StepContext(
-            metadata_protos.decode_options(
-                options, self._default_options, self._decoded_config.thread_pools
-            )
+        decoded = metadata_protos.decode_options(
+            options, self._default_options, self._decoded_config.thread_pools
         )
+        with_costs = run_metadata is not None and cost_model.tells_costs(run)
+        step = StepContext(replace(decoded, trace=True) if with_costs else decoded)
         result = run(feed_dict, step)
         if run_metadata is not None:
-            metadata_protos.fill(run_metadata, step, self._decoded_config)
+            metadata_protos.fill(run_metadata, step, with_costs)
         return result
 
     def _make_plan(self, fetches: Any, feed_dict: Any) -> RunFunction:
@@ -290,6 +302,7 @@ class BaseSession(SessionInterface):
         if feeds is not None and not fetch_plan.tensors and not fetch_plan.targets:
             feeds.convert(feed_dict)
         run = make_run_function(fetch_plan, feeds, self._prepare)
+        run = cost_model.counted(run, self._decoded_config)
         key = plan_key(fetches, feed_dict)
         if key is not None:
             self._plans[key] = run
@@ -347,6 +360,13 @@ class BaseSession(SessionInterface):
             if self._handle is None:
                 self._handle = self._master.create_session(
                     addition, self._decoded_config
+                )
+            elif self._decoded_config.is_static and not self._target:
+                raise FailedPreconditionError(
+                    None,
+                    None,
+                    "Extending the graph is not supported when "
+                    "`optimize_for_static_graph` is true.",
                 )
             else:
                 self._master.extend_session(self._handle, addition)
@@ -421,6 +441,9 @@ class BaseSession(SessionInterface):
         with self._lock:
             handle, self._handle = self._handle, None
             self._plans.clear()
+            metadata, self._metadata = self._metadata, None
+        if metadata is not None:
+            session_names.give_back(metadata)
         if handle is not None:
             self._master.close_session(handle)
 

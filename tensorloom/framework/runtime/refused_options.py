@@ -15,6 +15,9 @@ from tensorloom.framework import errors
 _REFUSED: Final = {
     "graph_options.enable_bfloat16_sendrecv": "sends floats between tasks as bfloat16",
     "graph_options.rewrite_options.auto_parallel.enable": "replicates the graph",
+    "graph_options.rewrite_options.custom_optimizers.parameter_map": (
+        "hands parameters to a pass"
+    ),
     "gpu_options.experimental.virtual_devices": "divides a GPU into several devices",
     "gpu_options.experimental.num_virtual_devices_per_gpu": (
         "divides a GPU into several devices"
@@ -32,13 +35,18 @@ def check(config: Any) -> None:
       errors.UnimplementedError: one of them is set; the message names it.
     """
     for path, effect in _REFUSED.items():
-        value = config
-        for name in path.split("."):
-            value = getattr(value, name)
-        if value:
+        if _is_set(config, path.split(".")):
             raise errors.UnimplementedError(
                 None,
                 None,
                 f"ConfigProto.{path} is set, which {effect}; this is not supported. "
                 "Leave it out.",
             )
+
+
+def _is_set(message: Any, names: list[str]) -> bool:
+    value = getattr(message, names[0])
+    if len(names) == 1:
+        return bool(value)
+    each = [value] if hasattr(value, "DESCRIPTOR") else value
+    return any(_is_set(one, names[1:]) for one in each)

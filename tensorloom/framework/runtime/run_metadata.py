@@ -16,7 +16,6 @@ from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR
-    from tensorloom.framework.runtime.session_config import SessionConfig
     from tensorloom.protos.graph_pb2 import GraphDef
 
 
@@ -75,15 +74,21 @@ def check_debug_options(options: Any) -> None:
         )
 
 
-def fill(run_metadata: Any, step: StepContext, config: SessionConfig) -> None:
-    """Replaces the contents of a `RunMetadata` by what a step recorded."""
+def fill(run_metadata: Any, step: StepContext, with_costs: bool) -> None:
+    """Replaces the contents of a `RunMetadata` by what a step recorded.
+
+    Args:
+      run_metadata: the message.
+      step: what was recorded.
+      with_costs: whether what a traced step cost comes into it.
+    """
     from tensorloom.protos.config_pb2 import RunMetadata
 
     filled = RunMetadata()
     if step.options.trace:
         filled.step_stats.SetInParent()
         _fill_step_stats(filled.step_stats, step.metadata.node_stats)
-        if config.build_cost_model > 0:
+        if with_costs:
             _fill_cost_graph(filled.cost_graph, step.metadata.node_stats)
     if step.options.output_partition_graphs:
         _add_graphs(filled.partition_graphs, step.metadata.partition_graphs)

@@ -115,6 +115,12 @@ class SessionConfig:
     optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
     #: GraphOptions.build_cost_model: steps between cost graphs in RunMetadata; 0: none.
     build_cost_model: int = 0
+    #: GraphOptions.build_cost_model_after: how many steps come before these.
+    build_cost_model_after: int = 0
+    #: Whether the graph may not grow once the session has run.
+    is_static: bool = False
+    #: Name and version of the session among those of its process; None: it has none.
+    metadata: tuple[str, int] | None = None
     place_pruned_graph: bool = False
     #: The `ClusterDef` of a cluster that the client makes; None: the server's own.
     cluster_def: Any = None
@@ -187,9 +193,19 @@ def from_proto(config: Any) -> SessionConfig:
         gpu_memory_fraction=gpu.per_process_gpu_memory_fraction,
         optimizer=_decode_optimizer(config.graph_options),
         build_cost_model=config.graph_options.build_cost_model,
+        build_cost_model_after=config.graph_options.build_cost_model_after,
+        is_static=config.experimental.optimize_for_static_graph,
+        metadata=_metadata(config.experimental),
         place_pruned_graph=config.graph_options.place_pruned_graph,
         proto=config,
     )
+
+
+def _metadata(experimental: Any) -> tuple[str, int] | None:
+    if not experimental.HasField("session_metadata"):
+        return None
+    metadata = experimental.session_metadata
+    return metadata.name, metadata.version
 
 
 def _decode_optimizer(graph_options: Any) -> OptimizerConfig:

@@ -10,6 +10,7 @@ from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.graph.node_shapes import infer_missing
 from tensorloom.master import verify
 from tensorloom.master.optimize import custom_passes
+from tensorloom.master.optimize.debug_ops import without_debug_ops
 from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fusion.columns_of_product import multiply_for_columns
 from tensorloom.master.optimize.fusion.count_both import fuse_count_both
@@ -83,6 +84,7 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     """
     if not target.config.enabled:
         return graph
+    graph = without_debug_ops(graph, target)
     changes = changes_references(graph, target)
     target = replace(target, changes_references=changes)
     # Before the other passes, because uses by dead variables prevent fusions; and after

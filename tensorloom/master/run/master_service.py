@@ -448,7 +448,7 @@ def _add_fetches(
 def _fill_metadata(proto: Any, context: StepContext, config: SessionConfig) -> None:
     options = context.options
     if options.trace or options.output_partition_graphs:
-        run_metadata.fill(proto, context, config)
+        run_metadata.fill(proto, context, config.build_cost_model > 0)
 
 
 def _canonical(signature: StepSignature) -> StepSignature:
