@@ -146,3 +146,45 @@ def test_memory_and_functions() -> None:
     assert second == 2.0
     assert kept.tolist() == [3.0, 1.0, 2.0]
     assert tf.contrib.util.make_ndarray(tf.contrib.util.make_tensor_proto(3)) == 3
+
+
+def test_stereograms_repeat_a_depth_in_their_rows() -> None:
+    depths = tf.placeholder_with_default(np.zeros([2, 3], np.float32), [2, 3])
+    draw = tf.contrib.image.single_image_random_dot_stereograms
+    picture = draw(
+        depths,
+        eye_separation=0.2,
+        convergence_dots_size=2,
+        normalize=False,
+        output_image_shape=[20, 6, 1],
+        output_data_window=[20, 4],
+    )
+    (found,) = _run(picture)
+    # Eyes 14 pixels apart see a far point seven pixels apart.
+    assert found.shape == (6, 20, 1)
+    assert (found[:4, 7:] == found[:4, :-7]).all()
+    assert (found[-1] == 0).sum() >= 4
+    with pytest.raises(tf.errors.InvalidArgumentError, match="2-D"):
+        _run(draw(tf.placeholder_with_default([1.0], None)))
+
+
+def test_a_list_goes_round() -> None:
+    from tensorloom.contrib.input_pipeline.round_robin import seek_next
+
+    element = seek_next(["a", "b"], num_epochs=2)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert [sess.run(element) for _ in range(4)] == [b"a", b"b", b"a", b"b"]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(element)
+
+
+def test_slices_are_reduced() -> None:
+    reduce = tf.contrib.reduce_slice_ops
+    axis = tf.constant(0, tf.int64)
+    total, least = _run(
+        reduce.reduce_slice_sum(GRID, [[0, 2], [1, 3]], axis),
+        reduce.reduce_slice_min(GRID, [0, 1, 3], axis),
+    )
+    assert total.tolist() == [GRID[:2].sum(0).tolist(), GRID[1:].sum(0).tolist()]
+    assert least.tolist() == GRID[:2].tolist()

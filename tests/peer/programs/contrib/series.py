@@ -165,3 +165,47 @@ result = [
     error(lambda: made[0][0].minimize(problems[0], unconstrained_steps=2)), error(lambda: co.MultiplicativeSwapRegretOptimizer(sgd(), None, 2.0)),
     error(lambda: co.AdditiveExternalRegretOptimizer(sgd(), None, -1.0)),
 ]
+
+# program: stereograms of constants: the first random numbers of a process
+# not in 2.21: error ops attrs values
+depths = tf.constant([[1, 2, 3, 3, 2, 1], [1, 2, 3, 4, 5, 2], [1, 2, 3, 4, 5, 3], [6, 5, 4, 4, 5, 5]])
+draw = tf.contrib.image.single_image_random_dot_stereograms
+one = draw(depths, output_image_shape=[40, 22, 1], output_data_window=[36, 18], eye_separation=0.3, convergence_dots_size=2)
+config = tf.ConfigProto()
+config.graph_options.rewrite_options.constant_folding = 2
+config.graph_options.optimizer_options.opt_level = -1
+with tf.Session(config=config) as sess:
+    first = sess.run(one)
+result = [first, one.shape.as_list(), draw(depths, number_colors=300).shape.as_list(), error(lambda: draw(["a"]))]
+
+# program: lists round robin, reductions of slices, networks from specifications
+# not in 2.21: error ops attrs values
+import importlib
+import random as python_random
+input_pipeline_ops, reduce_slice_ops, specs = [
+    importlib.import_module(tf.__name__ + ".contrib." + path)
+    for path in ("input_pipeline.python.ops.input_pipeline_ops", "reduce_slice_ops.python.ops.reduce_slice_ops", "specs.python")
+]
+names = input_pipeline_ops.seek_next(["a", "b", "c"], num_epochs=2)
+shuffled = input_pipeline_ops._create_list(list("abcde"), True, 3, 2)
+data = tf.constant(np.arange(6).reshape(3, 2).astype(np.float32))
+reduced = [getattr(reduce_slice_ops, "reduce_slice_" + kind)(data, [[0, 1], [1, 3]], tf.constant(0, tf.int64)) for kind in ("sum", "prod", "max", "min")]
+pixels = tf.constant(np.random.RandomState(0).rand(2, 8, 8, 3).astype(np.float32))
+spec = "net = (Cr(4, [3, 3], weights_initializer=init) | Mp([2, 2])) ** 2 | Flat | Fs(5, weights_initializer=init) + Fl(5, weights_initializer=init)"
+net = specs.create_net(spec, pixels, {"init": tf.constant_initializer(0.1)})
+other = specs.create_net("f = Shared(Ft(3, weights_initializer=init)); net = f | f | Conc(1, Idx(), f) | Relu | Reshape([-1])", tf.ones([2, 3]), {"init": tf.constant_initializer(0.2)})
+python_random.seed(5)
+params = specs.eval_params("a = Uf(); b = Ui(1, 5); c = Lf(1, 10); d = Li(1, 100); e = Nt(0.0, 1.0); f = sqrt(4.0)")
+lines = []
+specs.tf_parameter_summary(net, printer=lines.append)
+specs.tf_print(other, printer=lines.append)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    got = [sess.run(names) for _ in range(6)] + [error(sess.run, names), sess.run(reduced), sess.run([net, other])]
+result = [
+    got, shuffled, lines, {k: v for k, v in params.items() if len(k) == 1}, specs.tf_structure(net), specs.tf_num_params(net),
+    specs.tf_spec_structure("net = Fs(10) | Cs(3, [1, 1])", input_shape=(2, 4, 4, 3)), specs.get_positional((1,), {"_1": 2, "x": 3}),
+    error(lambda: specs.create_net("import os; net = 1", pixels)), error(lambda: specs.create_net("x = Relu", pixels)),
+    error(lambda: specs.create_net("net = Unknown", pixels)), error(lambda: specs.Function(3)), error(lambda: specs.Import("x = 1")),
+    error(lambda: specs.External("math", "nothing")), error(lambda: specs.Shared(specs.Relu, scope="s")),
+]

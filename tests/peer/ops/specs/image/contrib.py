@@ -69,3 +69,29 @@ alone_spec(
     mutate=("rank", "dtype"),
     bad=(lambda d: (d.array((2, 3, 4)), *[np.float32(1)] * 3),),
 )
+
+
+def _stereogram(d: Draw) -> Any:
+    return call(
+        d.array((3, 4), low=0, high=5),
+        number_colors=d.choice((2, 256, 300)),
+        output_image_shape=(20, 12, 1),
+        output_data_window=(18, 8),
+        convergence_dots_size=d.choice((0, 2)),
+        eye_separation=0.2,
+        hidden_surface_removal=d.choice((True, False)),
+    )
+
+
+def _shapes(arrays: list[Any]) -> list[Any]:
+    """The dots are random: a program of its own compares them in new processes."""
+    return [np.shape(one) for one in arrays]
+
+
+alone_spec(
+    "SingleImageRandomDotStereograms",
+    _stereogram,
+    types=["float32", "float64", "int32", "int64"],
+    mutate=("dtype",),
+    canonical=_shapes,
+)

@@ -1,0 +1,1 @@
+"""`tf.contrib.input_pipeline`: the elements of a list, one a step."""

@@ -1,0 +1,1 @@
+"""`tf.contrib.stat_summarizer`: times and memory of nodes over several steps."""
