@@ -52,7 +52,8 @@ class SparseFeature(NamedTuple):
 
     example_indices: Tensor
     feature_indices: Tensor
-    feature_values: Tensor
+    # None: ones.
+    feature_values: Tensor | None
 
 
 class SdcaExamples(NamedTuple):
@@ -84,7 +85,7 @@ class SdcaModel:
     ) -> None:
         self._examples = examples
         self._options = options
-        self._weights = [_parts(v) for v in (*sparse_weights, *dense_weights)]
+        self._weights = [parts_of(v) for v in (*sparse_weights, *dense_weights)]
         # The weights before they are shrunk.
         self._raw = [
             [_zeros_beside(part, options.suffix) for part in v] for v in self._weights
@@ -94,9 +95,9 @@ class SdcaModel:
         summary.scalar("approximate_duality_gap", self.approximate_duality_gap())
         summary.scalar("examples_seen", self._table.size())
 
-    def minimize(self, global_step: Any) -> Any:
+    def minimize(self, global_step: Any, name: str | None = None) -> Any:
         """A step over the batch."""
-        with name_scope(None, "sdca/minimize"):
+        with name_scope(name, "sdca/minimize"):
             examples = self._examples
             keys = sdca_fprint(convert_to_tensor(examples.ids))
             raw_sparse = self._raw[: self._sparse_count]
@@ -106,16 +107,20 @@ class SdcaModel:
                 "SdcaOptimizerV2",
                 sparse_example_indices=[f.example_indices for f in examples.sparse],
                 sparse_feature_indices=[f.feature_indices for f in examples.sparse],
-                sparse_feature_values=[f.feature_values for f in examples.sparse],
+                sparse_feature_values=[
+                    feature.feature_values
+                    for feature in examples.sparse
+                    if feature.feature_values is not None
+                ],
                 dense_features=examples.dense,
                 example_weights=examples.weights,
                 example_labels=examples.labels,
                 sparse_indices=ids,
                 sparse_weights=[
-                    array_ops.gather(_whole(parts), at)
+                    array_ops.gather(whole(parts), at)
                     for parts, at in zip(raw_sparse, ids, strict=True)
                 ],
-                dense_weights=[_whole(parts) for parts in raw_dense],
+                dense_weights=[whole(parts) for parts in raw_dense],
                 example_state_data=self._table.lookup(keys),
                 loss_type=self._options.loss_type,
                 l1=self._options.l1,
@@ -156,9 +161,13 @@ class SdcaModel:
         """How far the objective is from its optimum at most, a mean over examples."""
         with name_scope("sdca/approximate_duality_gap"):
             sums = self._table.sums()
-            l1 = self._options.l1 * self._sum_of_weights(math_ops.abs)
-            l2 = self._options.l2 * self._sum_of_weights(math_ops.square) / 2.0
-            return (sums[1] + sums[2] + l1 + 2.0 * l2) / sums[3]
+            penalty = self.regularization(self._options.l1, 2.0 * self._options.l2)
+            return (sums[1] + sums[2] + penalty) / sums[3]
+
+    def regularization(self, l1: float, l2: float) -> Tensor:
+        """l1 times the weights' absolute values and l2 / 2 times their squares."""
+        absolute = l1 * self._sum_of_weights(math_ops.abs)
+        return absolute + l2 * self._sum_of_weights(math_ops.square) / 2.0
 
     def _sum_of_weights(self, function: Any) -> Tensor:
         sums = [
@@ -239,7 +248,8 @@ class _ExampleTable:
         return math_ops.add_n(sums)
 
 
-def _parts(variable: Any) -> list[Any]:
+def parts_of(variable: Any) -> list[Any]:
+    """The parts of a variable that is cut, or the variable alone."""
     is_cut = isinstance(variable, PartitionedVariable | list)
     return list(variable) if is_cut else [variable]
 
@@ -250,7 +260,8 @@ def _zeros_beside(part: Any, suffix: str) -> Any:
         return Variable(initial_value=start, name=f"{part.op.name}{suffix}")
 
 
-def _whole(parts: list[Any]) -> Tensor:
+def whole(parts: list[Any]) -> Tensor:
+    """The value of all parts, one after the other."""
     if len(parts) == 1:
         return convert_to_tensor(parts[0])
     return array_ops.concat(parts, axis=0)
