@@ -14,7 +14,7 @@ from tensorloom.framework.types.constant_value import constant_value as tensor_v
 
 
 @export("contrib.framework.smart_constant_value")
-def smart_constant_value(pred: Any) -> bool | None:
+def smart_constant_value(pred: Any) -> Any:
     """The predicate's value if it is known before the graph runs, else None.
 
     Raises:
@@ -22,7 +22,7 @@ def smart_constant_value(pred: Any) -> bool | None:
     """
     if isinstance(pred, Tensor):
         value = tensor_value(pred)
-        return None if value is None else bool(value)
+        return None if value is None else value[()]
     if isinstance(pred, bool) or (isinstance(pred, int) and pred in (0, 1)):
         return bool(pred)
     raise TypeError(
@@ -71,6 +71,6 @@ def smart_case(
     return case_by(smart_cond, pred_fn_pairs, default, exclusive, name)
 
 
-def known_value(pred: Any) -> bool | None:
+def known_value(pred: Any) -> Any:
     """The value of a predicate, None for a variable or a tensor that is not known."""
     return None if isinstance(pred, Variable) else smart_constant_value(pred)

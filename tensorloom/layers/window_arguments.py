@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow.cond import cond
 from tensorloom.client.variables.variables import Variable
 from tensorloom.keras import smart_cond as keras_smart_cond
 from tensorloom.keras.layers import window_sizes
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph import Tensor
 
 
 def convert_data_format(data_format: str, ndim: int) -> str:
@@ -96,6 +99,30 @@ def smart_cond(
     return keras_smart_cond.smart_cond(pred, true_fn, false_fn, name)
 
 
-def constant_value(pred: Any) -> bool | None:
-    """The predicate's value; None of a variable, or where it is not known."""
+def constant_value(pred: Any) -> Any:
+    """The predicate's value; None of a variable, or where it is not known.
+
+    Raises:
+      TypeError: it is no tensor and no truth value.
+    """
     return keras_smart_cond.known_value(pred)
+
+
+def get_reachable_from_inputs(inputs: Any, targets: Any = None) -> set[Tensor]:
+    """The tensors that are computed from some, and those themselves.
+
+    Args:
+      inputs: the tensors to begin at.
+      targets: the search ends when it has found all of these.
+    """
+    reachable = set(inputs)
+    missing = set(targets or ()) - reachable
+    waiting = list(inputs)
+    while waiting and (missing or not targets):
+        for operation in waiting.pop().consumers():
+            for output in operation.outputs:
+                if output not in reachable:
+                    reachable.add(output)
+                    missing.discard(output)
+                    waiting.append(output)
+    return reachable

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.types import dtypes, nest
+from tensorloom.framework.types.tensor_shape import as_shape
 from tensorloom.keras import activations, initializers
 from tensorloom.keras.engine.input_spec import InputSpec
 from tensorloom.nn.rnn_cell import LayerRNNCell, check_cell_dtype
@@ -16,20 +17,17 @@ from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
 from tensorloom.ops.state import initializers as init_ops
 
-if TYPE_CHECKING:
-    from tensorloom.framework.types.tensor_shape import TensorShape
-
 KERNEL = "kernel"
 BIAS = "bias"
 
 
-def input_depth(shape: TensorShape) -> int:
+def input_depth(shape: Any) -> int:
     """The last dimension of the inputs' shape. Raises ValueError when unknown."""
-    depth = shape.as_list()[-1]
+    sizes = as_shape(shape).as_list()
+    depth: int | None = sizes[-1]
     if depth is None:
         raise ValueError(
-            "Expected inputs.shape[-1] to be known, saw shape: "
-            f"{tuple(shape.as_list())}"
+            f"Expected inputs.shape[-1] to be known, saw shape: {tuple(sizes)}"
         )
     return depth
 

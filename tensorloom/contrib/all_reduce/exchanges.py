@@ -48,30 +48,19 @@ def build_ring_all_reduce(
         raise ValueError("input_tensors must be length 2 or longer")
     tensors, shape = flattened(input_tensors)
     devices = [tensor.device for tensor in tensors]
-    before, ranks = _rings(num_workers, num_subchunks, gpu_perm)
+    before, ranks = rings(num_workers, num_subchunks, gpu_perm)
     count = len(tensors)
-    chunks, padding = _chunks(tensors, devices, count * num_subchunks)
-
-    def turn(back: int, at: Callable[[int], Any], pass_on: BinaryOp) -> None:
-        """Each device gets a chunk of each ring from the device before it."""
-        new = {}
-        for d in range(count):
-            with at(d):
-                for s in range(num_subchunks):
-                    segment = (ranks[s][d] + count - back) % count
-                    i = segment * num_subchunks + s
-                    new[d, i] = pass_on(chunks[before[s][d]][i], chunks[d][i])
-        for (d, i), value in new.items():
-            chunks[d][i] = value
-
-    for tick in range(count - 1):
-        turn(2 + tick, lambda d: device(devices[d]), red_op)
+    chunks, padding = ring_gather(
+        tensors, devices, num_subchunks, before, ranks, red_op
+    )
     if un_op:
         for d in range(count):
             with colocate_with(chunks[d][0]):
                 chunks[d] = [un_op(chunk) for chunk in chunks[d]]
     for tick in range(count - 1):
-        turn(
+        _turn(
+            chunks,
+            (before, ranks),
             1 + tick,
             lambda d: colocate_with(chunks[d][0]),
             lambda passed, own: identity(passed),
@@ -80,6 +69,61 @@ def build_ring_all_reduce(
     if padding > 0:
         outputs = without_padding(outputs, padding)
     return in_shape(outputs, shape)
+
+
+def ring_gather(
+    input_tensors: Sequence[Any],
+    devices: Sequence[str],
+    num_subchunks: int,
+    before: Sequence[Sequence[int]],
+    ranks: Sequence[Sequence[int]],
+    red_op: BinaryOp,
+) -> Any:
+    """The first half of the way around the rings: each chunk is reduced on one device.
+
+    Args:
+      input_tensors: vectors of one size, one of each device.
+      devices: their names.
+      num_subchunks: how many rings there are.
+      before, ranks: what `rings` gives.
+      red_op: reduces two tensors.
+
+    Returns:
+      The chunks of each device, and how much longer padding made the vectors; the
+      tensors themselves if there are fewer than two.
+
+    Raises:
+      ValueError: the tensors are no vectors.
+    """
+    if len(input_tensors) < 2:
+        return list(input_tensors)
+    if len(input_tensors[0].shape) != 1:
+        raise ValueError("input tensors must be 1D")
+    count = len(input_tensors)
+    chunks, padding = _chunks(input_tensors, devices, count * num_subchunks)
+    for tick in range(count - 1):
+        _turn(chunks, (before, ranks), 2 + tick, lambda d: device(devices[d]), red_op)
+    return chunks, padding
+
+
+def _turn(
+    chunks: list[list[Any]],
+    ring: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]],
+    back: int,
+    at: Callable[[int], Any],
+    pass_on: BinaryOp,
+) -> None:
+    """Each device gets a chunk of each ring from the device before it."""
+    before, ranks = ring
+    count, new = len(chunks), {}
+    for d in range(count):
+        with at(d):
+            for s in range(len(ranks)):
+                segment = (ranks[s][d] + count - back) % count
+                i = segment * len(ranks) + s
+                new[d, i] = pass_on(chunks[before[s][d]][i], chunks[d][i])
+    for (d, i), value in new.items():
+        chunks[d][i] = value
 
 
 def _chunks(
@@ -99,7 +143,7 @@ def _joined(parts: list[Any]) -> Any:
         return concat(parts, 0)
 
 
-def _rings(
+def rings(
     num_workers: int, num_subchunks: int, order: Sequence[int]
 ) -> tuple[list[list[int]], list[list[int]]]:
     """For each ring and device: the device before it, and its place in the ring."""

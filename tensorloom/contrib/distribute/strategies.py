@@ -191,15 +191,41 @@ def run_standard_tensorflow_server(session_config: Any = None) -> Any:
         )
     leader = f"/job:{jobs[0]}/replica:0/task:0"
     session_config.experimental.collective_group_leader = leader
-    server = Server(
+    server = run_std_server(
+        spec,
+        task["type"],
+        int(task.get("index", 0)),
+        session_config,
+        config.get("rpc_layer", "grpc"),
+    )
+    server.start()
+    return server
+
+
+def run_std_server(
+    cluster_spec: Any = None,
+    task_type: str | None = None,
+    task_id: int | None = None,
+    session_config: Any = None,
+    rpc_layer: str | None = None,
+    environment: str | None = None,
+) -> Server:
+    """The server of a task, which its method `start` starts.
+
+    Args:
+      cluster_spec: the cluster.
+      task_type, task_id: the task of it.
+      session_config: a ConfigProto of the server's sessions.
+      rpc_layer: "grpc" by default.
+      environment: not used.
+    """
+    return Server(
         ServerDef(
-            cluster=spec.as_cluster_def(),
-            protocol=config.get("rpc_layer", "grpc"),
-            job_name=task["type"],
-            task_index=int(task.get("index", 0)),
+            cluster=normalize_cluster_spec(cluster_spec).as_cluster_def(),
+            protocol=rpc_layer or "grpc",
+            job_name=task_type,
+            task_index=task_id or 0,
             default_session_config=session_config,
         ),
         start=False,
     )
-    server.start()
-    return server

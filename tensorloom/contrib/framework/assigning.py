@@ -11,7 +11,7 @@ from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import GraphKeys, get_collection
 from tensorloom.ops.array.placeholder import placeholder
 from tensorloom.ops.control_flow.builders import group
-from tensorloom.train.checkpoints.checkpoint_utils import load_checkpoint
+from tensorloom.train.checkpoints.checkpoint_reader import NewCheckpointReader
 from tensorloom.train.checkpoints.saver import Saver
 
 # An operation, and what to feed when it runs.
@@ -108,7 +108,7 @@ def assign_from_checkpoint(
     Raises:
       ValueError: a variable is not there, or is of another shape.
     """
-    reader = load_checkpoint(model_path)
+    reader = NewCheckpointReader(model_path)
     assigns, feeds = [], {}
     for name, variables in _by_saved_name(var_list).items():
         if not reader.has_tensor(name):
@@ -175,7 +175,7 @@ def assign_from_checkpoint_fn(
     if not var_list:
         raise ValueError("var_list cannot be empty")
     if ignore_missing_vars:
-        reader = load_checkpoint(model_path)
+        reader = NewCheckpointReader(model_path)
         if not isinstance(var_list, Mapping):
             var_list = {variable.op.name: variable for variable in var_list}
         missing = [name for name in var_list if not reader.has_tensor(name)]

@@ -12,6 +12,7 @@ from tensorloom.client.control_flow.cond import cond
 from tensorloom.client.program import program_log
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
 from tensorloom.client.variables.variable_scope import get_variable, variable_scope
+from tensorloom.contrib.model_pruning.blocks import expand_tensor, factorized_pool
 from tensorloom.contrib.model_pruning.masks import (
     get_masks,
     get_thresholds,
@@ -211,16 +212,19 @@ class Pruning:
         if kind not in ("AVG", "MAX"):
             raise ValueError(f"Unknown pooling function for block sparsity: {kind}")
         with name_scope(f"{weights.op.name}_pruning_ops"):
-            image = array_ops.reshape(math_ops.abs(matrix), [1, *shape, 1])
-            pooled = pool(
-                image,
+            values, pool_fn = math_ops.abs(matrix), factorized_pool
+            if not self._spec.use_tpu:
+                values, pool_fn = array_ops.reshape(values, [1, *shape, 1]), pool
+            pooled = pool_fn(
+                values,
                 window_shape=dims,
                 pooling_type=kind,
                 strides=dims,
                 padding="SAME",
                 name=f"{weights.op.name}_pooled",
             )
-            pooled = array_ops.squeeze(pooled, axis=[0, 3])
+            if pooled.get_shape().ndims != 2:
+                pooled = array_ops.squeeze(pooled, axis=[0, 3])
             smoothed, mask = self._update_mask(pooled, threshold)
             mask = array_ops.slice(expand_tensor(mask, dims), [0, 0], shape)
         return smoothed, array_ops.reshape(mask, array_ops.shape(weights))
@@ -287,22 +291,6 @@ class Pruning:
     def print_hparams(self) -> None:
         """Logs the settings."""
         program_log.info(self._spec.to_json())
-
-
-def expand_tensor(tensor: Any, block_dims: list[int]) -> Any:
-    """A matrix whose elements are repeated in blocks.
-
-    Raises:
-      ValueError: it is no matrix, or the block has not two sizes.
-    """
-    if tensor.get_shape().ndims != 2:
-        raise ValueError("Input tensor must be rank 2")
-    if len(block_dims) != 2:
-        raise ValueError("block_dims must have 2 elements")
-    rows, columns = tensor.get_shape().as_list()
-    places = np.arange(rows).repeat(block_dims[0])
-    tensor = array_ops.gather(tensor, places)
-    return array_ops.gather(tensor, np.arange(columns).repeat(block_dims[1]), axis=1)
 
 
 def _assign(variable: Any, value: Any) -> Any:

@@ -91,15 +91,118 @@ class Predictor:
 
 
 class SavedModelPredictor(Predictor):
-    """A predictor that `from_saved_model` makes."""
+    """A predictor that runs a SavedModel."""
+
+    def __init__(
+        self,
+        export_dir: Any,
+        signature_def_key: str | None = None,
+        signature_def: Any = None,
+        input_names: Mapping[str, str] | None = None,
+        output_names: Mapping[str, str] | None = None,
+        tags: str | None = None,
+        graph: Any = None,
+        config: Any = None,
+    ) -> None:
+        """Loads the model; see `from_saved_model`."""
+        if (input_names is None) != (output_names is None):
+            raise ValueError(
+                "input_names and output_names must both be specified or both be "
+                "unspecified."
+            )
+        given = (signature_def_key, signature_def, input_names)
+        if sum(value is not None for value in given) > 1:
+            raise ValueError(
+                "You must specify at most one of signature_def_key OR signature_def OR"
+                "(input_names AND output_names)."
+            )
+        graph = graph or Graph()
+        with graph.as_default():
+            session = Session(config=config)
+            wanted = [tag.strip() for tag in (tags or "serve").split(",")]
+            meta_graph_def = loader.load(session, wanted, export_dir)
+        if input_names is None:
+            if signature_def is None:
+                signature_def = _signature(meta_graph_def, signature_def_key)
+            input_names = _names(signature_def.inputs)
+            output_names = _names(signature_def.outputs)
+        super().__init__(graph, session, input_names, output_names)
 
 
 class CoreEstimatorPredictor(Predictor):
-    """A predictor that `from_estimator` makes."""
+    """A predictor that runs the model of a `tf.estimator.Estimator`."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        serving_input_receiver_fn: Callable[[], Any],
+        output_key: str | None = None,
+        graph: Any = None,
+        config: Any = None,
+    ) -> None:
+        """Makes the model; see `from_estimator`."""
+        key = output_key or constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+        graph = graph or Graph()
+        with graph.as_default():
+            receiver = serving_input_receiver_fn()
+            spec = estimator.model_fn(
+                receiver.features, None, ModeKeys.PREDICT, estimator.config
+            )
+            output = spec.export_outputs.get(key)
+            if output is None:
+                raise KeyError(
+                    f"output_key must be one of {list(spec.export_outputs)}; got {key}"
+                )
+            signature = output.as_signature_def(receiver.receiver_tensors)
+            creator = ChiefSessionCreator(
+                config=config, checkpoint_dir=estimator.model_dir
+            )
+            session = MonitoredSession(session_creator=creator)
+        inputs, outputs = _names(signature.inputs), _names(signature.outputs)
+        super().__init__(graph, session, inputs, outputs)
 
 
 class ContribEstimatorPredictor(Predictor):
-    """A predictor that `from_contrib_estimator` makes."""
+    """A predictor that runs a model of `tf.contrib.learn`."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        prediction_input_fn: Callable[[], Any],
+        input_alternative_key: str | None = None,
+        output_alternative_key: str | None = None,
+        graph: Any = None,
+        config: Any = None,
+    ) -> None:
+        """Makes the model; see `from_contrib_estimator`."""
+        graph = graph or Graph()
+        with graph.as_default():
+            input_ops = prediction_input_fn()
+            model = estimator._get_predict_ops(input_ops.features)
+            creator = ChiefSessionCreator(
+                config=config,
+                checkpoint_filename_with_path=latest_checkpoint(estimator.model_dir),
+            )
+            session = MonitoredSession(session_creator=creator)
+        inputs, _ = signature_choice.get_input_alternatives(input_ops)
+        default = signature_choice.DEFAULT_INPUT_ALTERNATIVE_KEY
+        outputs, key = signature_choice.get_output_alternatives(
+            model, output_alternative_key
+        )
+        fed = _tensor_names(inputs[input_alternative_key or default])
+        super().__init__(graph, session, fed, _tensor_names(outputs[key][1]))
+
+
+def _signature(meta_graph_def: Any, key: str | None) -> Any:
+    key = key or constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+    # What contrib.learn's estimators export has the second name.
+    for name in (key, f"default_input_alternative:{key}"):
+        if name in meta_graph_def.signature_def:
+            return meta_graph_def.signature_def[name]
+    raise ValueError(
+        f'Got signature_def_key "{key}". Available signatures are '
+        f"{sorted(meta_graph_def.signature_def)}."
+    )
 
 
 def _tensors(graph: Any, names: Mapping[str, str]) -> dict[str, Any]:
@@ -109,6 +212,10 @@ def _tensors(graph: Any, names: Mapping[str, str]) -> dict[str, Any]:
 def _names(infos: Mapping[str, Any]) -> dict[str, str]:
     """The names of the tensors of a signature's inputs or outputs."""
     return {key: info.name for key, info in infos.items()}
+
+
+def _tensor_names(tensors: Mapping[str, Any]) -> dict[str, str]:
+    return {key: tensor.name for key, tensor in tensors.items()}
 
 
 @export("contrib.predictor.from_saved_model")
@@ -143,39 +250,15 @@ def from_saved_model(
       RuntimeError: there is no MetaGraph with these tags.
       OSError: there is no SavedModel.
     """
-    if (input_names is None) != (output_names is None):
-        raise ValueError(
-            "input_names and output_names must both be specified or both be "
-            "unspecified."
-        )
-    given = (signature_def_key, signature_def, input_names)
-    if sum(value is not None for value in given) > 1:
-        raise ValueError(
-            "You must specify at most one of signature_def_key OR signature_def OR "
-            "(input_names AND output_names)."
-        )
-    graph = graph or Graph()
-    with graph.as_default():
-        session = Session(config=config)
-        wanted = [tag.strip() for tag in (tags or "serve").split(",")]
-        meta_graph_def = loader.load(session, wanted, export_dir)
-    if input_names is None:
-        if signature_def is None:
-            signature_def = _signature(meta_graph_def, signature_def_key)
-        input_names = _names(signature_def.inputs)
-        output_names = _names(signature_def.outputs)
-    return SavedModelPredictor(graph, session, input_names, output_names)
-
-
-def _signature(meta_graph_def: Any, key: str | None) -> Any:
-    key = key or constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
-    # What contrib.learn's estimators export has the second name.
-    for name in (key, f"default_input_alternative:{key}"):
-        if name in meta_graph_def.signature_def:
-            return meta_graph_def.signature_def[name]
-    raise ValueError(
-        f'Got signature_def_key "{key}". Available signatures are '
-        f"{sorted(meta_graph_def.signature_def)}."
+    return SavedModelPredictor(
+        export_dir,
+        signature_def_key,
+        signature_def,
+        input_names,
+        output_names,
+        tags,
+        graph,
+        config,
     )
 
 
@@ -205,23 +288,9 @@ def from_estimator(
             "Expected estimator to be of type tf.estimator.Estimator, but got type "
             f"{type(estimator).__name__}."
         )
-    key = output_key or constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
-    graph = graph or Graph()
-    with graph.as_default():
-        receiver = serving_input_receiver_fn()
-        spec = estimator.model_fn(
-            receiver.features, None, ModeKeys.PREDICT, estimator.config
-        )
-        output = spec.export_outputs.get(key)
-        if output is None:
-            raise KeyError(
-                f"output_key must be one of {list(spec.export_outputs)}; got {key}"
-            )
-        signature = output.as_signature_def(receiver.receiver_tensors)
-        creator = ChiefSessionCreator(config=config, checkpoint_dir=estimator.model_dir)
-        session = MonitoredSession(session_creator=creator)
-    inputs, outputs = _names(signature.inputs), _names(signature.outputs)
-    return CoreEstimatorPredictor(graph, session, inputs, outputs)
+    return CoreEstimatorPredictor(
+        estimator, serving_input_receiver_fn, output_key, graph, config
+    )
 
 
 @export("contrib.predictor.from_contrib_estimator")
@@ -257,25 +326,11 @@ def from_contrib_estimator(
             "Expected estimator to be of type tf.contrib.learn.Estimator, but got type "
             f"{type(estimator).__name__}."
         )
-    graph = graph or Graph()
-    with graph.as_default():
-        input_ops = prediction_input_fn()
-        model = estimator._get_predict_ops(input_ops.features)
-        creator = ChiefSessionCreator(
-            config=config,
-            checkpoint_filename_with_path=latest_checkpoint(estimator.model_dir),
-        )
-        session = MonitoredSession(session_creator=creator)
-    inputs, _ = signature_choice.get_input_alternatives(input_ops)
-    default = signature_choice.DEFAULT_INPUT_ALTERNATIVE_KEY
-    outputs, key = signature_choice.get_output_alternatives(
-        model, output_alternative_key
-    )
-    fed = inputs[input_alternative_key or default]
     return ContribEstimatorPredictor(
-        graph, session, _tensor_names(fed), _tensor_names(outputs[key][1])
+        estimator,
+        prediction_input_fn,
+        input_alternative_key,
+        output_alternative_key,
+        graph,
+        config,
     )
-
-
-def _tensor_names(tensors: Mapping[str, Any]) -> dict[str, str]:
-    return {key: tensor.name for key, tensor in tensors.items()}

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.contrib.training.hparam_values import as_type, parse_values
 from tensorloom.framework.export import export
-
-if TYPE_CHECKING:
-    from tensorloom.protos.hparam_pb2 import HParamDef
+from tensorloom.protos.hparam_pb2 import HParamDef
 
 
 @export("contrib.training.HParams")
@@ -36,6 +34,8 @@ class HParams:
             raise ValueError(
                 "hparam_def and initialization values are mutually exclusive"
             )
+        if hparam_def and not isinstance(hparam_def, HParamDef):
+            raise AssertionError(f"hparam_def is no HParamDef: {hparam_def!r}")
         values = _values_in(hparam_def) if hparam_def else kwargs
         for name, value in values.items():
             self.add_hparam(name, value)

@@ -162,9 +162,8 @@ def stratified_sample(
             start = estimated_proportions(labels, target.shape.num_elements() or 0)
         else:
             start = convert_to_tensor(init_probs, dtype=dtypes.float32)
-        start, target = _checked_probabilities([start, target])
-        examples, labels = _checked_examples(
-            examples, labels, start.shape.num_elements() or 0
+        examples, labels, (start, target) = checked_inputs(
+            examples, labels, [start, target]
         )
         occur = Assert(
             reduce_all(logical_or(not_equal(start, 0), equal(target, 0))),
@@ -224,6 +223,19 @@ def estimated_proportions(labels: Any, classes: int) -> Any:
     return cast(truediv(counts, reduce_sum(counts)), dtypes.float32)
 
 
+def checked_inputs(
+    examples: Sequence[Any], labels: Any, probabilities: Sequence[Any]
+) -> tuple[list[Any], Any, list[Any]]:
+    """Batches, their labels, and probabilities of classes, which steps check.
+
+    Raises:
+      ValueError: a static shape does not fit.
+    """
+    checked = _checked_probabilities(probabilities)
+    classes = checked[0].shape.num_elements() or 0
+    return (*_checked_examples(examples, labels, classes), checked)
+
+
 def _checked_probabilities(given: Sequence[Any]) -> list[Any]:
     checked = []
     for probabilities in given:
@@ -236,8 +248,7 @@ def _checked_probabilities(given: Sequence[Any]) -> list[Any]:
             assert_less(1.0 - _TOLERANCE, total),
         ]
         checked.append(with_dependencies(checks, probabilities))
-    counts = [one.shape.num_elements() for one in checked]
-    if counts[0] != counts[1]:
+    if len({one.shape.num_elements() for one in checked}) > 1:
         raise ValueError("Probability parameters must have the same length.")
     return checked
 

@@ -7,23 +7,17 @@ from typing import Any, Final
 
 from tensorloom.estimator.export.outputs import ExportOutput, PredictOutput
 from tensorloom.estimator.export.supervised_outputs import EvalOutput, TrainOutput
-from tensorloom.estimator.mode_keys import ModeKeys
+from tensorloom.estimator.mode_keys import KerasModeKeys, ModeKeyMap, ModeKeys
 from tensorloom.saved_model import constants
 
 DEFAULT_KEY: Final = constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 # The tags of a mode's MetaGraph.
-EXPORT_TAG_MAP: Final = {
-    ModeKeys.PREDICT: [constants.SERVING],
-    ModeKeys.TRAIN: [constants.TRAINING],
-    ModeKeys.EVAL: ["eval"],
-}
+EXPORT_TAG_MAP: Final = ModeKeyMap(
+    infer=[constants.SERVING], train=[constants.TRAINING], eval=["eval"]
+)
 # The key of a mode's signature.
-SIGNATURE_KEY_MAP: Final = {
-    ModeKeys.PREDICT: DEFAULT_KEY,
-    ModeKeys.TRAIN: "train",
-    ModeKeys.EVAL: "eval",
-}
+SIGNATURE_KEY_MAP: Final = ModeKeyMap(infer=DEFAULT_KEY, train="train", eval="eval")
 
 
 def export_outputs_for_mode(
@@ -36,7 +30,7 @@ def export_outputs_for_mode(
     """What a MetaGraph of a mode gives, by the keys of its signatures.
 
     Args:
-      mode: one of `ModeKeys`.
+      mode: one of `ModeKeys`, or its name in Keras.
       serving_export_outputs: what a model says that it gives, in prediction.
       predictions: tensors; the output where the model says nothing.
       loss: a tensor or a dict of them.
@@ -45,16 +39,12 @@ def export_outputs_for_mode(
     Raises:
       ValueError: there is no such mode.
     """
-    if mode == ModeKeys.PREDICT:
+    if mode in (ModeKeys.PREDICT, KerasModeKeys.PREDICT):
         return get_export_outputs(serving_export_outputs, predictions)
-    if mode not in SIGNATURE_KEY_MAP:
-        raise ValueError(
-            f"Export output type not found for mode: {mode}. Expected one of: "
-            f"{list(SIGNATURE_KEY_MAP)}."
-        )
+    key = SIGNATURE_KEY_MAP[mode]
     kind = TrainOutput if mode == ModeKeys.TRAIN else EvalOutput
     output = kind(loss=loss, predictions=predictions, metrics=metrics)
-    return {SIGNATURE_KEY_MAP[mode]: output}
+    return {key: output}
 
 
 def get_export_outputs(

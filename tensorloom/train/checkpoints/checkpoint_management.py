@@ -36,13 +36,15 @@ def generate_checkpoint_state_proto(
 ) -> Any:
     """A `CheckpointState`, with paths relative to `save_dir` if that is relative.
 
+    The newest path is added to the list of all, if it is not its last one.
+
     Raises:
       ValueError: there are timestamps, but not one for each path.
     """
     from tensorloom.protos import checkpoint_state_pb2
 
     directory = filesystem.path_text(save_dir)
-    paths = list(all_model_checkpoint_paths or ())
+    paths = [] if all_model_checkpoint_paths is None else all_model_checkpoint_paths
     if not paths or paths[-1] != model_checkpoint_path:
         program_log.info(
             "%s is not in all_model_checkpoint_paths. Manually adding it.",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.contrib.all_reduce import exchanges
 
 all_reduce = tf.contrib.all_reduce.python.all_reduce
 TASK = "/job:localhost/replica:0/task:0/device:CPU:%d"
@@ -119,3 +120,18 @@ def test_nccl_within_tasks(reduce: Callable[[list[Any]], list[Any]]) -> None:
 def test_refusals(reduce: Callable[[list[Any]], Any], message: str) -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
         reduce(_inputs(WORKERS, [4]))
+
+
+def test_the_first_half_of_the_rings() -> None:
+    tensors = _inputs(WORKERS, [6])
+    places = [tensor.device for tensor in tensors]
+    before, ranks = exchanges.rings(2, 1, [1, 0])
+    assert before == [[1, 2, 3, 0]]
+    assert ranks == [[1, 0, 3, 2]]
+    chunks, padding = exchanges.ring_gather(tensors, places, 1, before, ranks, tf.add)
+    assert padding == 2
+    assert [len(parts) for parts in chunks] == [4] * 4
+    alone = exchanges.ring_gather(tensors[:1], places[:1], 1, [[0]], [[0]], tf.add)
+    assert alone == tensors[:1]
+    with pytest.raises(ValueError, match="must be 1D"):
+        exchanges.ring_gather([tf.ones([1, 1])] * 2, places, 1, before, ranks, tf.add)

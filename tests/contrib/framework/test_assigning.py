@@ -100,3 +100,12 @@ def test_variables_take_turns() -> None:
     ):
         devices = [framework.variable(name, [1]).device for name in "abc"]
     assert devices == [f"/job:ps/task:{task}/device:CPU:0" for task in (0, 1, 0)]
+
+
+def test_a_prefix_that_is_a_directory_too(session: Any, tmp_path: Path) -> None:
+    saver = tf.train.Saver({"a/w": tf.global_variables()[0]})
+    prefix = saver.save(session, str(tmp_path / "model"))
+    (tmp_path / "model").mkdir()
+    variables = tf.global_variables()[:1]
+    operation, feeds = framework.assign_from_checkpoint(prefix, variables)
+    session.run(operation, feeds)

@@ -108,3 +108,9 @@ def test_elements_by_index() -> None:
         "c": {4: "x"},
     }
     assert parse_values("q=1,a=2", types, ignore_unknown=True) == {"a": 2}
+
+
+@pytest.mark.parametrize("definition", [1, 2.0, "text"])
+def test_only_a_message_defines(definition: Any) -> None:
+    with pytest.raises(AssertionError, match="no HParamDef"):
+        HParams(hparam_def=definition)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.contrib.training import rejection
 
 training = tf.contrib.training
 
@@ -127,3 +128,20 @@ def test_wanted_classes_alone() -> None:
         coord.join(threads)
     assert got[0].tolist() == [[2.0]] * 3
     assert got[1].tolist() == [1] * 3
+
+
+def test_inputs_of_samplers_are_checked() -> None:
+    labels = tf.placeholder(tf.int32, [None])
+    weights = tf.placeholder(tf.float32, [3])
+    rows, checked, (chances,) = rejection.checked_inputs(
+        [tf.zeros([4, 2])], labels, [weights]
+    )
+    fetches = [*rows, checked, chances]
+    good = {labels: [0, 1, 2, 0], weights: [0.5, 0.25, 0.25]}
+    with tf.Session() as session:
+        assert session.run(checked, good).tolist() == [0, 1, 2, 0]
+        for bad in ({labels: [0, 1, 3, 0]}, {labels: [0]}, {weights: [1, 1, 1]}):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(fetches, {**good, **bad})
+    with pytest.raises(ValueError, match="the same length"):
+        rejection.checked_inputs([], labels, [weights, tf.fill([2], 0.5)])
