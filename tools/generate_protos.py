@@ -43,7 +43,7 @@ _OWN_POOL = (
 
 def main() -> int:
     """Runs protoc on all files; returns its exit status."""
-    sources = sorted(str(path.relative_to(ROOT)) for path in PROTOS.glob("*.proto"))
+    sources = sorted(str(path.relative_to(ROOT)) for path in PROTOS.rglob("*.proto"))
     status = protoc.main(
         [
             "protoc",
@@ -56,7 +56,7 @@ def main() -> int:
         ]
     )
     if status == 0:
-        for module in PROTOS.glob("*_pb2.py"):
+        for module in PROTOS.rglob("*_pb2.py"):
             module.write_text(_into_own_pool(module.read_text()))
     return int(status)
 

@@ -24,7 +24,11 @@ RECORDED = dict(
     line.split(":", 1)
     for line in Path(__file__).with_name("fields.txt").read_text().splitlines()
 )
-MODULES = sorted(path.stem for path in FOLDER.glob("*.proto"))
+# As in `tensorloom.protos`: "tensor", "serving.predict".
+MODULES = sorted(
+    ".".join(path.relative_to(FOLDER).with_suffix("").parts)
+    for path in FOLDER.rglob("*.proto")
+)
 TYPES = {
     number: name.removeprefix("TYPE_").lower()
     for name, number in descriptor_pb2.FieldDescriptorProto.Type.items()
@@ -101,8 +105,8 @@ def test_messages_are_as_recorded() -> None:
 def test_names_are_in_our_own_pool(name: str) -> None:
     # TensorFlow registers the same names in the default pool.
     file = _module(name).DESCRIPTOR
-    assert file.name == f"tensorloom/protos/{name}.proto"
-    assert file.package.split(".")[0] == "tensorflow"
+    assert file.name == f"tensorloom/protos/{name.replace('.', '/')}.proto"
+    assert file.package.split(".")[0] in ("tensorflow", "grpc", "inference")
     assert file.pool is POOL
 
 
