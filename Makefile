@@ -22,12 +22,12 @@ $(BIN)/python:
 
 $(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing into $(VENV): a minute or two, most of it PyTorch"
-	@$(INSTALL) -e '.[examples]'
+	@$(INSTALL) -e '.[examples,serving]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing into $(VENV): a minute or two, most of it PyTorch"
-	@$(INSTALL) -e '.[examples,dev]'
+	@$(INSTALL) -e '.[examples,serving,otel,dev]'
 	@touch $@ $(VENV)/.user
 
 .PHONY: venv

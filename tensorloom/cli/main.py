@@ -17,6 +17,7 @@ from tensorloom.cli import (
     records,
     run,
     saved_model,
+    serve,
     server,
 )
 
@@ -34,6 +35,7 @@ COMMANDS: tuple[Command, ...] = (
     graph.COMMAND,
     records.COMMAND,
     server.COMMAND,
+    serve.COMMAND,
     cluster.COMMAND,
 )
 

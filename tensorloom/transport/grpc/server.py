@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
-from tensorloom.framework.runtime import threads
+from tensorloom.framework.runtime.growing_executor import GrowingExecutor
 from tensorloom.transport.grpc.channel import (
     ANSWERED,
     GRPC_OPTIONS,
@@ -26,27 +25,6 @@ if TYPE_CHECKING:
     from tensorloom.transport.grpc.stream_server import StreamServer
     from tensorloom.transport.interface import Handler, Handlers
     from tensorloom.transport.wire.methods import Method
-
-
-class _GrowingExecutor(Executor):
-    """Runs every task at once: a call may wait for what another call brings."""
-
-    # What gRPC asks of a ThreadPoolExecutor.
-    _max_workers = 2**31
-
-    def submit(
-        self, function: Callable[..., Any], /, *args: Any, **kwargs: Any
-    ) -> Future[Any]:
-        future: Future[Any] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(function(*args, **kwargs))
-            except BaseException as error:
-                future.set_exception(error)
-
-        threads.start(run)
-        return future
 
 
 class _GrpcCall:
@@ -96,7 +74,7 @@ class GrpcServer:
             *options,
         ]
         tls = tls or security.tls()
-        self._server = grpc.server(_GrowingExecutor(), options=settings)
+        self._server = grpc.server(GrowingExecutor(), options=settings)
         self._streams = streams
         router = _router(handlers, streams, security.token())
         self._server.add_generic_rpc_handlers((router,))

@@ -1,0 +1,159 @@
+"""`tensorloom serve`: a model server, with the flags of TensorFlow Serving's."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import signal
+import sys
+import threading
+from typing import Any, Final
+
+from tensorloom.cli.command import Command
+
+_TRUE: Final = ("1", "true", "t", "yes", "y", "on", "")
+_FALSE: Final = ("0", "false", "f", "no", "n", "off")
+
+# Every field of `ServerOptions`: its flag has the same name.
+_HELP: Final = {
+    "port": "for gRPC; 0: none, -1: any free one",
+    "rest_api_port": "for HTTP; 0: none, -1: any free one",
+    "bind_address": "the address to listen at; 0.0.0.0 for all",
+    "grpc_socket_path": "a UNIX socket for gRPC",
+    "grpc_channel_arguments": "gRPC's, as name=value, with commas between them",
+    "rest_api_timeout_in_ms": "the time that an HTTP request may take",
+    "rest_api_enable_cors_support": "whether pages of any origin may call",
+    "model_name": "the name of the only model",
+    "model_base_path": "its directory, with a directory for each version",
+    "model_config_file": "a ModelServerConfig in text format, for any number of models",
+    "model_config_file_poll_wait_seconds": "between two looks at it; 0: one look",
+    "file_system_poll_wait_seconds": "between two looks for versions; 0: one look",
+    "allow_version_labels_for_unavailable_models": "whether a new label may stand for "
+    "a version that is not there yet",
+    "saved_model_tags": "of the MetaGraphs, with commas between them",
+    "num_load_threads": "that load at a time",
+    "max_num_load_retries": "of a load that failed",
+    "load_retry_interval_micros": "between them",
+    "enable_model_warmup": "whether models run the requests that they bring along",
+    "num_request_iterations_for_warmup": "how often each of those is run",
+    "version_transition": "'availability' loads before it unloads, 'resource' after",
+    "model_memory_limit_mb": "of all models; 0: what the machine has",
+    "unload_grace_seconds": "that requests may hold up an unloading",
+    "tensorflow_session_config_file": "a ConfigProto in text format",
+    "tensorflow_session_parallelism": "threads of a session; 0: chosen",
+    "tensorflow_intra_op_parallelism": "threads of one op; 0: chosen",
+    "tensorflow_inter_op_parallelism": "ops at a time; 0: chosen",
+    "per_process_gpu_memory_fraction": "of a GPU; 0: it grows by need",
+    "enable_batching": "whether requests are put together",
+    "batching_parameters_file": "BatchingParameters in text format",
+    "enable_per_model_batching_parameters": "whether those in a model's "
+    "batching_params.pbtxt count instead",
+    "enable_serialization_as_tensor_content": "whether outputs are raw bytes",
+    "ssl_config_file": "an SSLConfig in text format",
+    "api_key_file": "keys, one on a line; a caller needs one of them",
+    "deny_ops": "ops that are not run for models, as --deny-ops of `tensorloom server`; "
+    "'' for none",
+    "allow_ops": "names or patterns of ops that are run all the same",
+    "enable_config_reload": "whether callers may change what is served",
+    "max_request_bytes": "of one request",
+    "max_concurrent_requests": "of all models",
+    "max_concurrent_requests_per_model": "of one version; 0: any number",
+    "monitoring_config_file": "a MonitoringConfig in text format",
+    "access_log": "a file for a line of JSON on each request; '-': standard error",
+    "enable_status_page": "whether there is a status page at /",
+}
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    from tensorloom.serving.options import ServerOptions
+
+    for field in dataclasses.fields(ServerOptions):
+        kind = type(field.default)
+        given: dict[str, Any] = {"type": _boolean if kind is bool else kind}
+        if kind is bool:
+            given.update(nargs="?", const=True, metavar="BOOL")
+        parser.add_argument(
+            f"--{field.name}",
+            default=field.default,
+            help=f"{_HELP[field.name]} (default: {field.default!r})",
+            **given,
+        )
+
+
+def _boolean(text: str) -> bool:
+    """As TensorFlow's flags: `--name`, `--name=true`, `--name=false`."""
+    if text.lower() in _TRUE:
+        return True
+    if text.lower() in _FALSE:
+        return False
+    raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+
+
+def _execute(options: argparse.Namespace) -> int:
+    from tensorloom.framework import errors
+    from tensorloom.serving.options import ServerOptions
+
+    names = [field.name for field in dataclasses.fields(ServerOptions)]
+    chosen = ServerOptions(**{name: getattr(options, name) for name in names})
+    try:
+        return _serve(chosen)
+    except ImportError as error:
+        print(
+            f"tensorloom serve: {error}: install 'tensorloom[serving]'", file=sys.stderr
+        )
+        return 2
+    except (ValueError, OSError, errors.OpError) as error:
+        message = getattr(error, "message", None) or str(error)
+        print(f"Failed to start server. Error: {message}", file=sys.stderr)
+        return 2
+
+
+COMMAND = Command(
+    name="serve",
+    summary="serve models over gRPC and HTTP, as TensorFlow Serving does",
+    add_arguments=_add_arguments,
+    execute=_execute,
+)
+
+
+def _serve(options: Any) -> int:
+    import logging
+
+    # Models have any op.
+    import tensorloom  # noqa: F401
+    from tensorloom.framework.runtime import threads
+    from tensorloom.serving.model_server import ModelServer
+
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # A thread that computes in Python, such as one that loads, hands over to requests
+    # sooner.
+    sys.setswitchinterval(0.001)
+    server = ModelServer(options)
+    stopping = threading.Event()
+
+    def stop(number: int, frame: Any) -> None:
+        # The thread of the handler may hold what `wait` holds: another one stops.
+        threads.start(lambda: _stop_waiting(server, stopping))
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    try:
+        for what, port in (("gRPC", server.grpc_port), ("HTTP", server.rest_port)):
+            if port is not None:
+                where = f"{options.bind_address}:{port}"
+                print(f"{what} is at {where}", file=sys.stderr, flush=True)
+        if server.start():
+            print("All models are available", file=sys.stderr, flush=True)
+        stopping.wait()
+    finally:
+        server.stop()
+    return 0
+
+
+def _stop_waiting(server: Any, stopping: threading.Event) -> None:
+    """Ends the waiting for models, and then the server."""
+    server.core.cancel_start()
+    stopping.set()

@@ -1,0 +1,1 @@
+"""Requests for one signature, run as one step."""

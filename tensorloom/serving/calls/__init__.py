@@ -1,0 +1,1 @@
+"""What each call computes, on a loaded version."""

@@ -1,0 +1,193 @@
+"""`ModelApi`: every call of the server, from a message to a message.
+
+gRPC and REST both end here; what they add is how messages come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import errors
+from tensorloom.serving.calls import about_models, examples
+from tensorloom.serving.calls import predict as predicting
+from tensorloom.serving.manager import model_config
+
+if TYPE_CHECKING:
+    from tensorloom.serving.calls.limits import CallLimits
+    from tensorloom.serving.manager.servable import Servable
+    from tensorloom.serving.manager.server_core import ServerCore
+    from tensorloom.serving.manager.signature import Signature
+    from tensorloom.serving.observe.observer import Call, Observer
+
+#: (servable, request, limits) -> response
+_OnServable = Callable[["Servable", Any, "CallLimits"], Any]
+
+
+class ModelApi:
+    """The calls. Each raises `errors.OpError`s with TensorFlow Serving's codes."""
+
+    def __init__(
+        self,
+        core: ServerCore,
+        observer: Observer,
+        as_content: bool = False,
+        may_reload: bool = True,
+    ) -> None:
+        """Makes the calls of a core.
+
+        Args:
+          core: holds the models.
+          observer: is told of each call.
+          as_content: whether tensors of responses are raw bytes.
+          may_reload: whether callers may change what is served.
+        """
+        self.core, self.observer = core, observer
+        self._as_content, self._may_reload = as_content, may_reload
+
+    # --- PredictionService -----------------------------------------------------------
+
+    def predict(self, request: Any, call: Call) -> Any:
+        """The `PredictResponse` to a `PredictRequest`."""
+        return self._on_servable(
+            "Predict",
+            request.model_spec,
+            request,
+            call,
+            lambda s, r, limits: predicting.predict(s, r, limits, self._as_content),
+        )
+
+    def predict_values(
+        self,
+        model_spec: Any,
+        call: Call,
+        decode: Callable[[Signature], Mapping[str, Any]],
+        wanted: Sequence[str] = (),
+        api: str = "Predict",
+        check: Callable[[Servable], None] = lambda servable: None,
+    ) -> tuple[Servable, Signature, dict[str, Any]]:
+        """Predict without messages, for REST.
+
+        Args:
+          model_spec: model, version and signature.
+          call: the request.
+          decode: gives the values of inputs, by alias, once the signature is known.
+          wanted: aliases of outputs; none: all.
+          api: the name of the call in metrics.
+          check: is called with the servable, before anything else.
+
+        Returns:
+          Who answered, the signature, and the outputs by alias.
+        """
+
+        def run(
+            servable: Servable, request: Any, limits: CallLimits
+        ) -> tuple[Servable, Signature, dict[str, Any]]:
+            check(servable)
+            signature = predicting.signature_for(servable, request.signature_name)
+            given = decode(signature)
+            predicting.check_input_names(signature, list(given))
+            aliases = predicting.chosen_outputs(signature, wanted)
+            values = {**signature.defaults, **given}
+            outputs = predicting.run(servable, signature, values, aliases, limits)
+            return servable, signature, dict(zip(aliases, outputs, strict=True))
+
+        found: tuple[Servable, Signature, dict[str, Any]] = self._on_servable(
+            api, model_spec, model_spec, call, run
+        )
+        return found
+
+    def classify(self, request: Any, call: Call) -> Any:
+        """The `ClassificationResponse` to a `ClassificationRequest`."""
+        return self._on_examples("Classify", request, call, examples.classify)
+
+    def regress(self, request: Any, call: Call) -> Any:
+        """The `RegressionResponse` to a `RegressionRequest`."""
+        return self._on_examples("Regress", request, call, examples.regress)
+
+    def _on_examples(self, api: str, request: Any, call: Call, run: _OnServable) -> Any:
+        self._count_examples(request.model_spec.name, request.input)
+        return self._on_servable(api, request.model_spec, request, call, run)
+
+    def multi_inference(self, request: Any, call: Call) -> Any:
+        """The `MultiInferenceResponse` to a `MultiInferenceRequest`."""
+        name = request.tasks[0].model_spec.name if request.tasks else ""
+
+        def run() -> Any:
+            examples.check_tasks(request)
+            self._count_examples(name, request.input)
+            return self._hold(
+                request.tasks[0].model_spec, request, call, examples.multi_inference
+            )
+
+        return self.observer.observe("MultiInference", name, call, run)
+
+    def _count_examples(self, model: str, message: Any) -> None:
+        kind = message.WhichOneof("kind")
+        if kind is not None and model in self.core.configs:
+            count = len(getattr(message, kind).examples)
+            self.observer.metrics.examples(model, count)
+
+    def model_metadata(self, request: Any, call: Call) -> Any:
+        """The `GetModelMetadataResponse` to a `GetModelMetadataRequest`."""
+
+        def run(servable: Servable, request: Any, limits: CallLimits) -> Any:
+            about_models.check_metadata_fields(request)
+            return about_models.metadata(servable, request)
+
+        return self._on_servable(
+            "GetModelMetadata", request.model_spec, request, call, run
+        )
+
+    # --- ModelService ----------------------------------------------------------------
+
+    def model_status(self, request: Any, call: Call) -> Any:
+        """The `GetModelStatusResponse` to a `GetModelStatusRequest`."""
+        return self.observer.observe(
+            "GetModelStatus",
+            request.model_spec.name,
+            call,
+            lambda: about_models.model_status(self.core, request),
+        )
+
+    def reload_config(self, request: Any, call: Call) -> Any:
+        """The `ReloadConfigResponse` to a `ReloadConfigRequest`."""
+        return self.observer.observe(
+            "HandleReloadConfigRequest", "", call, lambda: self._reload(request)
+        )
+
+    def _reload(self, request: Any) -> Any:
+        from tensorloom.protos.serving.model_management_pb2 import ReloadConfigResponse
+
+        if not self._may_reload:
+            raise errors.PermissionDeniedError(
+                None, None, "This server does not take another config from its callers"
+            )
+        if request.config.WhichOneof("config") != "model_config_list":
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                "ServerModelConfig type not supported by HandleReloadConfigRequest. "
+                "Only ModelConfigList is currently supported",
+            )
+        self.core.reload(model_config.decode(request.config.model_config_list))
+        response: Any = ReloadConfigResponse()
+        response.status.error_code = errors.OK
+        return response
+
+    # --- all -------------------------------------------------------------------------
+
+    def _on_servable(
+        self, api: str, model_spec: Any, request: Any, call: Call, run: _OnServable
+    ) -> Any:
+        return self.observer.observe(
+            api,
+            model_spec.name,
+            call,
+            lambda: self._hold(model_spec, request, call, run),
+        )
+
+    def _hold(self, model_spec: Any, request: Any, call: Call, run: _OnServable) -> Any:
+        with self.core.held(model_spec) as servable:
+            call.version = servable.version
+            return run(servable, request, call.limits)

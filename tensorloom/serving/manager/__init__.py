@@ -1,0 +1,1 @@
+"""Versions of models: found, loaded, made available, unloaded."""

@@ -1,0 +1,105 @@
+"""From a version's directory to a `Servable`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.client.importing.importer import import_graph_def
+from tensorloom.client.session.session import Session
+from tensorloom.framework import errors
+from tensorloom.framework.graph.graph import Graph
+from tensorloom.saved_model.loader import SavedModelLoader, maybe_saved_model_directory
+from tensorloom.serving.manager.frozen_graph import (
+    add_types,
+    find_frozen_graph,
+    read_frozen_graph,
+)
+from tensorloom.serving.manager.servable import Servable
+from tensorloom.serving.manager.signature import decode_signatures
+
+if TYPE_CHECKING:
+    from tensorloom.serving.security.served_ops import ServedOps
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLoader:
+    """Loads versions; what is set here holds for all models."""
+
+    ops: ServedOps
+    tags: Sequence[str] = ("serve",)
+    #: A `ConfigProto` for their sessions.
+    session_config: Any = None
+    #: Requests that run on one version at a time; 0: any number.
+    most_at_once: int = 0
+    #: Runs the warm-up of a version that is loaded, but not yet available.
+    warm_up: Callable[[Servable], None] = lambda servable: None
+
+    def load(self, name: str, version: int, path: str) -> Servable:
+        """Loads, prepares and warms up a version.
+
+        Raises:
+          OSError, RuntimeError, ValueError, errors.OpError: it is no model that can
+            be served.
+        """
+        session = Session(graph=Graph(), config=self.session_config)
+        try:
+            meta_graph = self._load_graph(session, path)
+            servable = Servable(
+                name,
+                version,
+                path,
+                session,
+                decode_signatures(meta_graph),
+                _without_graph(meta_graph),
+                self.most_at_once,
+            )
+            _prepare(servable)
+            self.warm_up(servable)
+        except BaseException:
+            session.close()
+            raise
+        return servable
+
+    def _load_graph(self, session: Session, path: str) -> Any:
+        """Fills the session; gives the `MetaGraphDef`."""
+        if maybe_saved_model_directory(path):
+            loader = SavedModelLoader(path)
+            meta_graph = loader.get_meta_graph_def_from_tags(self.tags)
+            self.ops.check(meta_graph, decode_signatures(meta_graph).values())
+            return loader.load(session, self.tags)
+        file = find_frozen_graph(path)
+        if file is None:
+            raise errors.NotFoundError(
+                None, None, f"Could not find SavedModel .pb or .pbtxt at {path}"
+            )
+        meta_graph = read_frozen_graph(file)
+        graph_def = meta_graph.graph_def
+        with session.graph.as_default():
+            import_graph_def(graph_def, name="")
+        add_types(meta_graph, session.graph)
+        self.ops.check(meta_graph, decode_signatures(meta_graph).values())
+        return meta_graph
+
+
+def _without_graph(meta_graph: Any) -> dict[str, Any]:
+    """The signatures as messages that do not keep the graph's in memory."""
+    found = {}
+    for key, signature_def in meta_graph.signature_def.items():
+        copy = type(signature_def)()
+        copy.CopyFrom(signature_def)
+        found[key] = copy
+    return found
+
+
+def _prepare(servable: Servable) -> None:
+    """Prunes, optimizes and compiles each signature before the first request.
+
+    A signature whose tensors are not all there stays callable and says so then.
+    """
+    for signature in servable.signatures.values():
+        feeds = {slot.tensor for slot in signature.inputs.values()}
+        fetches = {slot.tensor for slot in signature.outputs.values()} - feeds
+        if fetches:
+            servable.prepare(sorted(feeds), sorted(fetches))

@@ -1,0 +1,155 @@
+"""`Servable`: one loaded version of a model."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import errors
+from tensorloom.framework.interfaces import StepSignature
+
+if TYPE_CHECKING:
+    from tensorloom.client.session.session import Session
+    from tensorloom.framework.interfaces import PreparedStep, StepContext
+    from tensorloom.serving.manager.signature import Signature
+
+#: (values by tensor name, tensors to fetch, what limits the step) -> their values.
+Runner = Callable[[Mapping[str, Any], Sequence[str], "StepContext | None"], list[Any]]
+
+
+class Servable:
+    """A version of a model, with its graph and variables in a session.
+
+    Requests hold it while they use it (`acquire`, `release`); `retire` lets no further
+    one in, and `close` frees it once the last is gone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        version: int,
+        path: str,
+        session: Session,
+        signatures: Mapping[str, Signature],
+        signature_defs: Mapping[str, Any],
+        most_at_once: int = 0,
+    ) -> None:
+        """Takes over a session.
+
+        Args:
+          name, version: of the model.
+          path: the directory that it was loaded from.
+          session: in which the model is loaded.
+          signatures: those that can be called.
+          signature_defs: all that the model has, as messages, for who asks.
+          most_at_once: requests that may hold it at one time; 0: any number.
+        """
+        self.name, self.version, self.path = name, version, path
+        self.signatures, self.signature_defs = signatures, signature_defs
+        #: How its steps run: at once, or put together by a batcher.
+        self.runner: Runner = self.run
+        #: How many requests wait for a batch.
+        self.waiting: Callable[[], int] = lambda: 0
+        self._session = session
+        self._most_at_once = most_at_once
+        self._steps: dict[tuple[tuple[str, ...], tuple[str, ...]], PreparedStep] = {}
+        self._lock = threading.Condition()
+        self._holders = 0
+        self._is_retired = False
+
+    # --- who holds it ----------------------------------------------------------------
+
+    def acquire(self) -> bool:
+        """Holds it for a request; False once it is on its way out.
+
+        Raises:
+          errors.ResourceExhaustedError: as many hold it as may.
+        """
+        with self._lock:
+            if self._is_retired:
+                return False
+            if self._most_at_once and self._holders >= self._most_at_once:
+                raise errors.ResourceExhaustedError(
+                    None,
+                    None,
+                    f"Model {self.name} version {self.version} already runs "
+                    f"{self._holders} requests, as many as it may",
+                )
+            self._holders += 1
+            return True
+
+    def release(self) -> None:
+        """Ends a hold."""
+        with self._lock:
+            self._holders -= 1
+            if not self._holders:
+                self._lock.notify_all()
+
+    @property
+    def holders(self) -> int:
+        """How many requests hold it."""
+        return self._holders
+
+    def retire(self) -> None:
+        """Lets no further request in."""
+        with self._lock:
+            self._is_retired = True
+
+    def wait_released(self, timeout_s: float | None) -> bool:
+        """Waits until nobody holds it; whether that came in time."""
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._holders, timeout_s)
+
+    def close(self) -> None:
+        """Cancels what still runs, and frees graph and variables."""
+        self._steps.clear()
+        self._session.close()
+
+    # --- running ---------------------------------------------------------------------
+
+    def signature(self, key: str) -> Signature | None:
+        """The signature of a key; "" means the default one."""
+        from tensorloom.serving.manager.signature import DEFAULT_KEY
+
+        return self.signatures.get(key or DEFAULT_KEY)
+
+    def prepare(self, feeds: Sequence[str], fetches: Sequence[str]) -> None:
+        """Gets a step ready, so that the first request need not."""
+        self._prepared(tuple(sorted(feeds)), tuple(dict.fromkeys(fetches)))
+
+    def _prepared(
+        self, feeds: tuple[str, ...], fetches: tuple[str, ...]
+    ) -> PreparedStep:
+        step = self._steps.get((feeds, fetches))
+        if step is None:
+            # One of two threads that come here at once prepares for nothing.
+            step = self._session._prepare(StepSignature(feeds, fetches))
+            self._steps[feeds, fetches] = step
+        return step
+
+    def run(
+        self,
+        feeds: Mapping[str, Any],
+        fetches: Sequence[str],
+        step: StepContext | None = None,
+    ) -> list[Any]:
+        """Runs one step.
+
+        Args:
+          feeds: values of exactly the tensors' dtypes, by the tensors' names.
+          fetches: names of tensors; one may come twice, or be fed as well.
+          step: its deadline, and what cancels it.
+
+        Raises:
+          errors.OpError: the step failed.
+        """
+        computed = tuple(dict.fromkeys(f for f in fetches if f not in feeds))
+        names = tuple(sorted(feeds))
+        if not computed:
+            return [feeds[name] for name in fetches]
+        values = self._prepared(names, computed).run([feeds[n] for n in names], step)
+        if len(computed) == len(fetches):
+            return values
+        found = dict(zip(computed, values, strict=True))
+        return [found[n] if n in found else feeds[n] for n in fetches]

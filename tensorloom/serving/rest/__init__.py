@@ -1,0 +1,1 @@
+"""The interfaces over HTTP."""

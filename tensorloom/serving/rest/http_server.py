@@ -1,0 +1,124 @@
+"""uvicorn, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from tensorloom.framework import errors
+
+if TYPE_CHECKING:
+    from tensorloom.serving.security.server_tls import ServerTls
+
+# How long a caller may take to send the head of a request.
+_HEAD_S: Final = 10.0
+_BACKLOG: Final = 2048
+
+
+class _GuardedProtocol(H11Protocol):
+    """Hangs up on whoever connects and does not send a request's head in time."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.loop.call_later(_HEAD_S, self._look)
+
+    def _look(self) -> None:
+        # A cycle is there from the first head on; from then on uvicorn's own limit
+        # for idle connections holds, and the application's for bodies.
+        cycle: Any = self.cycle
+        if cycle is None and not self.transport.is_closing():
+            self.transport.close()
+
+
+class HttpServer:
+    """Serves an ASGI application at an address."""
+
+    def __init__(
+        self, app: Any, host: str, port: int, tls: ServerTls | None = None
+    ) -> None:
+        """Takes the address; `start` begins to answer.
+
+        Args:
+          app: the application.
+          host, port: where to listen; port 0 takes a free one.
+          tls: how to speak TLS; None: not at all.
+
+        Raises:
+          errors.UnknownError: the address cannot be listened on.
+        """
+        try:
+            self._socket = _listen(host, port)
+        except OSError as error:
+            raise errors.UnknownError(
+                None, None, f"Cannot listen for HTTP at {host}:{port}: {error}"
+            ) from None
+        self.port: int = self._socket.getsockname()[1]
+        config = uvicorn.Config(
+            app,
+            http=_GuardedProtocol,
+            ws="none",
+            lifespan="off",
+            loop="asyncio",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=75,
+        )
+        config.load()
+        if tls is not None:
+            config.ssl = tls.context()
+        self._server = _Server(config)
+        self._thread = threading.Thread(
+            target=self._serve, name="tensorloom-http", daemon=True
+        )
+
+    def start(self) -> None:
+        """Begins to answer."""
+        self._thread.start()
+        self._server.is_up.wait()
+
+    def _serve(self) -> None:
+        try:
+            asyncio.run(self._server.serve(sockets=[self._socket]))
+        finally:
+            self._server.is_up.set()
+            self._socket.close()
+
+    def stop(self, grace_s: float = 0.0) -> None:
+        """Takes no further requests; waits so long for those under way."""
+        if not self._thread.ident:
+            self._socket.close()
+            return
+        self._server.config.timeout_graceful_shutdown = max(1, round(grace_s))
+        self._server.should_exit = True
+        self._thread.join(grace_s + 5.0)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    # asyncio sends without delay on sockets that say that they are TCP's: else each
+    # response waits 40 ms for the caller's acknowledgement of its head.
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_up = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_up.set()
