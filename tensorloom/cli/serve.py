@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import signal
 import sys
 import threading
@@ -51,7 +52,7 @@ _HELP: Final = {
     "enable_serialization_as_tensor_content": "whether outputs are raw bytes",
     "ssl_config_file": "an SSLConfig in text format",
     "api_key_file": "keys, one on a line; a caller needs one of them",
-    "deny_ops": "ops that are not run for models, as --deny-ops of `tensorloom server`; "
+    "deny_ops": "ops that are not run for models, as `tensorloom server --deny-ops`; "
     "'' for none",
     "allow_ops": "names or patterns of ops that are run all the same",
     "enable_config_reload": "whether callers may change what is served",
@@ -128,6 +129,10 @@ def _serve(options: Any) -> int:
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # What is loaded by now stays: it need not be looked at for garbage, which stops all
+    # threads meanwhile.
+    gc.collect()
+    gc.freeze()
     # A thread that computes in Python, such as one that loads, hands over to requests
     # sooner.
     sys.setswitchinterval(0.001)

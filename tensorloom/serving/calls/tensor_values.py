@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tensorloom.serving.manager.signature import Slot
 
 _LENGTH_DELIMITED: Final = 2
+# A message of a few bytes can stand for a tensor of equal elements of any size.
+_MOST_BYTES: Final = 1 << 31
 
 
 def decode(proto: Any, slot: Slot) -> Any:
@@ -32,6 +34,13 @@ def decode(proto: Any, slot: Slot) -> Any:
             None, None, f"tensor parsing error: {slot.alias}: {error.message}"
         ) from None
     check_dtype(dtypes.as_dtype(int(proto.dtype)), slot)
+    if getattr(value, "nbytes", 0) > _MOST_BYTES:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"tensor parsing error: {slot.alias}: {value.nbytes} bytes are more than "
+            "an input may have",
+        )
     return value
 
 

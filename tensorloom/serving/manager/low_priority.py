@@ -31,6 +31,11 @@ class LowPriorityThreads:
         """Runs `task` later; it must not raise."""
         self._tasks.put(task)
 
+    @property
+    def has_more(self) -> bool:
+        """Whether further tasks wait."""
+        return not self._tasks.empty()
+
     def stop(self, timeout_s: float) -> None:
         """Ends the threads after what is under way; waits for that so long."""
         for _ in self._threads:

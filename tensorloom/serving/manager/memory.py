@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.kernels.torch.state import restored_memory
 from tensorloom.storage.files import filesystem
 
 # The graph of a model is held as objects, which take more than its message.
@@ -133,6 +134,7 @@ def resident_bytes() -> int:
 def give_back() -> None:
     """Returns the memory of what was freed to the operating system."""
     gc.collect()
+    restored_memory.give_back()
     trim = _malloc_trim()
     if trim is not None:
         trim(0)

@@ -269,7 +269,9 @@ class ModelManager:
             _logger.exception("Unloading %s version %d failed", name, version)
             error = raised
         del servable
-        memory.give_back()
+        # It stops all threads for a moment: once for all that are unloaded together.
+        if not self._unloaders.has_more and not self._stopping.is_set():
+            memory.give_back()
         self.budget.release(name, version)
         with self._lock:
             self.states.set(name, version, State.END, error)

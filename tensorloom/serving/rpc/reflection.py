@@ -21,6 +21,13 @@ _EARLIER: Final = "grpc.reflection.v1alpha.ServerReflection"
 
 def methods(services: Iterable[str]) -> Methods:
     """The methods, for a server with these services."""
+    # What is imported is what the pool knows.
+    from tensorloom.protos.serving import (  # noqa: F401
+        grpc_predict_v2_pb2,
+        health_pb2,
+        model_service_pb2,
+        prediction_service_pb2,
+    )
     from tensorloom.protos.serving.reflection_pb2 import ServerReflectionRequest
 
     names = sorted({*services, SERVICE, _EARLIER})

@@ -160,3 +160,11 @@ def test_no_more_than_half_a_gigabyte_is_kept(monkeypatch: pytest.MonkeyPatch) -
     arrays = [restored_memory.empty((HUGE,), dtypes.float32) for _ in range(5)]
     del arrays
     assert len(restored_memory._kept) == 2
+
+
+def test_kept_blocks_are_given_back() -> None:
+    array = restored_memory.empty((1 << 23,), dtypes.float64)
+    del array
+    assert restored_memory._kept
+    restored_memory.give_back()
+    assert not restored_memory._kept

@@ -175,3 +175,8 @@ def _keep(block: mmap.mmap) -> None:
     if sum(len(other) - _HUGE_PAGE for other in [*_kept, block]) <= _MOST_KEPT:
         block.madvise(mmap.MADV_FREE)
         _kept.append(block)
+
+
+def give_back() -> None:
+    """Unmaps all kept blocks: for a process that will read no checkpoint soon."""
+    _kept.clear()

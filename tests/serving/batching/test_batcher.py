@@ -1,0 +1,210 @@
+"""Requests in batches: sizes, padding, limits, and errors of one among many."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorloom.framework import errors
+from tensorloom.framework.interfaces import StepContext, StepOptions
+from tensorloom.framework.runtime.cancellation import CancellationManager
+from tensorloom.serving.batching.batcher import Batcher
+from tensorloom.serving.batching.parameters import BatchingOptions
+
+
+class _Model:
+    """Doubles its rows; holds steps back until it is told to go on."""
+
+    def __init__(self, is_open: bool = True) -> None:
+        self.steps: list[np.ndarray[Any, Any]] = []
+        self.go = threading.Event()
+        self.entered = threading.Semaphore(0)
+        if is_open:
+            self.go.set()
+
+    def run(
+        self,
+        feeds: Mapping[str, Any],
+        fetches: Sequence[str],
+        step: StepContext | None = None,
+    ) -> list[Any]:
+        x = feeds["x"]
+        self.steps.append(x)
+        self.entered.release()
+        assert self.go.wait(10)
+        if (x < 0).any():
+            raise errors.InvalidArgumentError(None, None, "negative")
+        return [x * 2 for _ in fetches]
+
+
+class _Rig:
+    def __init__(self, model: _Model, **options: Any) -> None:
+        self.model = model
+        self.reports: list[tuple[str, list[int], int]] = []
+        self.batcher = Batcher(
+            model.run,
+            BatchingOptions(**options),
+            lambda reason, rows, waits, padding: self.reports.append(
+                (reason, rows, padding)
+            ),
+        )
+
+    def run(self, x: Any, step: StepContext | None = None) -> Any:
+        return self.batcher.run({"x": np.array(x)}, ["y"], step)[0]
+
+    def start(self, x: Any, step: StepContext | None = None) -> _Started:
+        return _Started(lambda: self.run(x, step))
+
+    def wait_queued(self, count: int) -> None:
+        for _ in range(1000):
+            if self.batcher.waiting == count:
+                return
+            threading.Event().wait(0.005)
+        raise AssertionError(self.batcher.waiting)
+
+
+class _Started:
+    """A request in a thread."""
+
+    def __init__(self, run: Any) -> None:
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+        def call() -> None:
+            try:
+                self._result = run()
+            except BaseException as error:
+                self._error = error
+
+        self._thread = threading.Thread(target=call)
+        self._thread.start()
+
+    def result(self) -> Any:
+        self._thread.join(10)
+        if self._error is not None:
+            raise self._error
+        return self._result.tolist()
+
+
+def _occupied(**options: Any) -> tuple[_Rig, _Started]:
+    """A batcher with a step under way: what comes now, waits together."""
+    rig = _Rig(_Model(is_open=False), **options)
+    first = rig.start([0])
+    assert rig.model.entered.acquire(timeout=10)
+    return rig, first
+
+
+def test_requests_that_wait_run_together() -> None:
+    rig, first = _occupied(allowed_sizes=(4, 8), max_batch_size=8)
+    second = rig.start([1, 2])
+    rig.wait_queued(1)
+    third = rig.start([3, 4, 5])
+    rig.wait_queued(2)
+    rig.model.go.set()
+    assert [r.result() for r in (first, second, third)] == [[0], [2, 4], [6, 8, 10]]
+    assert [s.tolist() for s in rig.model.steps] == [
+        [0, 0, 0, 0],
+        [1, 2, 3, 4, 5, 3, 3, 3],
+    ]
+    assert rig.reports == [("timeout", [1], 3), ("timeout", [2, 3], 3)]
+
+
+def test_a_full_batch_takes_no_more() -> None:
+    rig, first = _occupied(max_batch_size=4)
+    started = [rig.start([i, i]) for i in range(1, 4)]
+    rig.wait_queued(3)
+    rig.model.go.set()
+    assert sorted(r.result() for r in started) == [[2, 2], [4, 4], [6, 6]]
+    assert first.result() == [0]
+    assert [r[0] for r in rig.reports[1:]] == ["full", "timeout"]
+
+
+def test_a_batch_waits_for_its_timeout() -> None:
+    rig = _Rig(_Model(), max_batch_size=4, timeout_s=5.0)
+    started = [rig.start([i, i]) for i in range(2)]
+    assert [r.result() for r in started] == [[0, 0], [2, 2]]
+    assert [r[0] for r in rig.reports] == ["full"]
+
+
+def test_rows_of_other_shapes() -> None:
+    rig, _ = _occupied(pads_rows=False)
+    started = [rig.start([[1, 2]]), rig.start([[3, 4, 5]])]
+    rig.wait_queued(2)
+    rig.model.go.set()
+    assert [r.result() for r in started] == [[[2, 4]], [[6, 8, 10]]]
+    assert len(rig.model.steps) == 3
+
+
+def test_shorter_rows_are_filled() -> None:
+    rig, _ = _occupied(pads_rows=True)
+    started = [rig.start([[1, 2]])]
+    rig.wait_queued(1)
+    started.append(rig.start([[3, 4, 5]]))
+    rig.wait_queued(2)
+    rig.model.go.set()
+    assert [r.result() for r in started] == [[[2, 4, 2]], [[6, 8, 10]]]
+    assert rig.model.steps[1].tolist() == [[1, 2, 1], [3, 4, 5]]
+
+
+def test_large_requests_are_split() -> None:
+    rig = _Rig(_Model(), max_batch_size=8, max_execution_size=3, splits=True)
+    assert rig.run([1, 2, 3, 4, 5, 6, 7]).tolist() == [2, 4, 6, 8, 10, 12, 14]
+    assert [len(s) for s in rig.model.steps] == [3, 3, 1]
+    with pytest.raises(errors.InvalidArgumentError, match="Task size 9 is larger"):
+        rig.run(list(range(9)))
+
+
+def test_what_has_no_rows_runs_alone() -> None:
+    rig = _Rig(_Model())
+    assert rig.run(3) == 6
+    assert not rig.reports
+
+
+def test_too_many_batches() -> None:
+    rig, first = _occupied(max_batch_size=1, max_enqueued_batches=1)
+    second = rig.start([1])
+    rig.wait_queued(1)
+    with pytest.raises(errors.UnavailableError, match="queue to which"):
+        rig.run([2])
+    rig.model.go.set()
+    assert [first.result(), second.result()] == [[0], [2]]
+
+
+def test_a_wrong_request_fails_alone() -> None:
+    rig, _ = _occupied()
+    fine, wrong = rig.start([1]), rig.start([-1])
+    rig.wait_queued(2)
+    rig.model.go.set()
+    assert fine.result() == [2]
+    with pytest.raises(errors.InvalidArgumentError, match="negative"):
+        wrong.result()
+
+
+def test_a_caller_that_is_gone_or_late() -> None:
+    rig, _ = _occupied()
+    cancellation = CancellationManager()
+    opener = rig.start([1])
+    rig.wait_queued(1)
+    gone = rig.start([2], StepContext(StepOptions(), cancellation=cancellation))
+    late = rig.start([3], StepContext(StepOptions(timeout_s=0.05)))
+    with pytest.raises(errors.DeadlineExceededError):
+        late.result()
+    cancellation.cancel(errors.CancelledError(None, None, "gone"))
+    with pytest.raises(errors.CancelledError):
+        gone.result()
+    rig.model.go.set()
+    assert opener.result() == [2]
+    assert 2 not in rig.model.steps[1]
+
+
+def test_outputs_without_their_rows() -> None:
+    batcher = Batcher(lambda feeds, fetches, step: [np.zeros(5)], BatchingOptions())
+    with pytest.raises(errors.FailedPreconditionError, match="0th dimension"):
+        batcher.run({"x": np.zeros(2)}, ["y"])
+    batcher = Batcher(lambda feeds, fetches, step: [1.0], BatchingOptions())
+    with pytest.raises(errors.FailedPreconditionError, match="0 dimensions"):
+        batcher.run({"x": np.zeros(2)}, ["y"])
