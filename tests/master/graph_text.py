@@ -59,7 +59,8 @@ def _node(match: re.Match[str], nodes: dict[str, Node], counts: dict[str, int]) 
         shapes = (_shape(dims.rstrip("]")),)
     elif op == "Const":
         attrs["value"] = _value(literal)
-        attrs["dtype"] = dtypes.as_dtype(attrs["value"].dtype)
+        is_text = attrs["value"].dtype == object
+        attrs["dtype"] = dtypes.as_dtype("string" if is_text else attrs["value"].dtype)
     elif literal:
         attrs["dtype"] = dtypes.as_dtype(literal)
     op_def = op_registry.find(op)
@@ -103,6 +104,8 @@ def _shape(dims: str) -> TensorShape:
 
 def _value(literal: str) -> np.ndarray[Any, Any]:
     value = np.array(ast.literal_eval(literal))
+    if value.dtype.kind == "S":
+        return value.astype(object)
     if value.dtype == np.float64:
         return value.astype(np.float32)
     return value.astype(np.int32) if value.dtype == np.int64 else value

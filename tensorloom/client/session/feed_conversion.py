@@ -207,20 +207,37 @@ def _raise_too_large(value: int, numpy_type: Any) -> NoReturn:
     )
 
 
+_LAST_ASCII: Final = 127
+
+
 def _as_bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """An object array of bytes; the same array if all of it is bytes already."""
     if array.dtype.kind == "U":
-        try:
-            # ASCII, as nearly always: without Python for each string.
-            return array.astype("S").astype(object)
-        except UnicodeEncodeError:
-            array = array.astype(object)
+        ascii_bytes = _as_ascii(array)
+        if ascii_bytes is not None:
+            return ascii_bytes.astype(object)
+        array = array.astype(object)
     flat = array.ravel().tolist()
     if set(map(type, flat)) <= {bytes}:
         return array
     result = np.empty(len(flat), dtype=object)
     result[:] = [_encode(item) for item in flat]
     return result.reshape(array.shape)
+
+
+def _as_ascii(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Text as an array of bytes of one length; None where it is not all ASCII.
+
+    Without Python for each string, which NumPy's own conversion makes.
+    """
+    width = array.itemsize // np.dtype(np.uint32).itemsize
+    if not width or not array.size:
+        return array.astype("S")
+    text = np.ascontiguousarray(array, f"=U{width}").reshape(-1)
+    codes = text.view(np.uint32)
+    if codes.max() > _LAST_ASCII:
+        return None
+    return codes.astype(np.uint8).view(f"S{width}").reshape(array.shape)
 
 
 def _encode(item: Any) -> bytes:

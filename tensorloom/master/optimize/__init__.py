@@ -14,10 +14,15 @@ from tensorloom.master.optimize.debug_ops import without_debug_ops
 from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fusion.columns_of_product import multiply_for_columns
 from tensorloom.master.optimize.fusion.count_both import fuse_count_both
+from tensorloom.master.optimize.fusion.lookup_ids import fuse_lookup_ids
 from tensorloom.master.optimize.fusion.matmul_bias import fuse_matmul_bias
 from tensorloom.master.optimize.fusion.mean_gradient import fuse_mean_gradient
+from tensorloom.master.optimize.fusion.not_default import fuse_not_default
 from tensorloom.master.optimize.fusion.optimizer_updates import fuse_optimizer_updates
 from tensorloom.master.optimize.fusion.pool_without_indices import pool_without_indices
+from tensorloom.master.optimize.fusion.segments_or_zeros import (
+    fuse_segments_or_zeros,
+)
 from tensorloom.master.optimize.fusion.sigmoid_cross_entropy import (
     fuse_sigmoid_cross_entropy,
 )
@@ -73,6 +78,9 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("summed_sparse_updates", sum_in_sparse_updates),
     ("fuse_optimizer_updates", fuse_optimizer_updates),
     ("fuse_split_lookup", fuse_split_lookup),
+    ("fuse_not_default", fuse_not_default),
+    ("fuse_lookup_ids", fuse_lookup_ids),
+    ("fuse_segments_or_zeros", fuse_segments_or_zeros),
 )
 
 

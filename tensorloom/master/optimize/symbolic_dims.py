@@ -11,7 +11,7 @@ brought to the shape of something have it already.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.graph.graph_ir import Node
 
@@ -67,10 +67,42 @@ class SymbolicDims:
                     self._dims[node.name, index] = found
 
     def constant_shape(self, edge: Edge) -> Dims | None:
-        """The dims that a shape tensor holds, if it is the `Shape` of something."""
+        """The dims that a shape tensor holds, if they are the sizes of something."""
         producer = self._nodes[edge[0]]
         if producer.op in ("Shape", "ShapeN"):
             return self.of(producer.inputs[edge[1]])
+        if producer.op == "Const":
+            value = producer.attrs["value"]
+            if value.ndim != 1 or value.dtype.kind != "i":
+                return None
+            return tuple(value.tolist())
+        if producer.op == "ExpandDims":
+            size = self.size(producer.inputs[0])
+            return None if size is None else (size,)
+        if producer.op == "ConcatV2":
+            parts = [self.constant_shape(part) for part in producer.inputs[:-1]]
+            if None in parts:
+                return None
+            return tuple([dim for part in parts for dim in part or ()])
+        return None
+
+    def constant(self, edge: Edge) -> Any:
+        """The value of a constant as Python numbers, else None."""
+        node = self._nodes[edge[0]]
+        return node.attrs["value"].tolist() if node.op == "Const" else None
+
+    def size(self, edge: Edge) -> Dim | None:
+        """The size of something that a scalar holds."""
+        producer = self._nodes[edge[0]]
+        if producer.op == "Size":
+            dims = self.of(producer.inputs[0])
+            return dims[0] if dims is not None and len(dims) == 1 else None
+        if producer.op == "StridedSlice" and producer.attrs["shrink_axis_mask"] == 1:
+            sizes = self.constant_shape(producer.inputs[0])
+            begin = self.constant(producer.inputs[1])
+            if sizes is None or begin is None or producer.attrs["begin_mask"]:
+                return None
+            return sizes[begin[0]] if 0 <= begin[0] < len(sizes) else None
         return None
 
 
@@ -133,6 +165,34 @@ def _reshape(dims: SymbolicDims, node: Node, index: int) -> Dims | None:
     return dims.constant_shape(node.inputs[1])
 
 
+def _gather(dims: SymbolicDims, node: Node, index: int) -> Dims | None:
+    params, indices = dims.of(node.inputs[0]), dims.of(node.inputs[1])
+    axis = dims.constant(node.inputs[2])
+    if params is None or indices is None or axis != 0 or node.attrs.get("batch_dims"):
+        return None
+    return indices + params[1:]
+
+
+def _resource_gather(dims: SymbolicDims, node: Node, index: int) -> Dims | None:
+    indices, shapes = dims.of(node.inputs[1]), node.output_shapes
+    own = None if shapes is None else shapes[0].dims_tuple
+    if indices is None or own is None or node.attrs.get("batch_dims"):
+        return None
+    rest = own[len(indices) :]
+    return None if None in rest else indices + rest
+
+
+def _sized_rows(dims: SymbolicDims, node: Node, index: int) -> Dims | None:
+    """As many rows as the last input says, such as the first input has."""
+    first, size = dims.of(node.inputs[0]), dims.size(node.inputs[-1])
+    return None if first is None or size is None else (size, *first[1:])
+
+
+def _sum_of_rows(dims: SymbolicDims, node: Node, index: int) -> Dims | None:
+    ids = dims.of(node.inputs[1])
+    return _sized_rows(dims, node, index) if ids is not None and len(ids) == 1 else None
+
+
 _UNARY: Final = """
     Abs Acos Asin Atan BiasAdd BiasAddV1 Cast Ceil CheckNumerics Cos Cosh Elu EluGrad
     Erf Exp Expm1 Floor Identity Inv LeakyRelu LeakyReluGrad Log Log1p LogSoftmax Neg
@@ -152,6 +212,11 @@ _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_BINARY.split(), _broadcast),
     **dict.fromkeys(_BATCHED.split(), _batch_of_first),
     "AddN": _like_first,
+    "GatherV2": _gather,
+    "ResourceGather": _resource_gather,
+    "SparseSegmentMeanGrad": _sized_rows,
+    "SparseSegmentSqrtNGrad": _sized_rows,
+    "UnsortedSegmentSum": _sum_of_rows,
     "MatMul": _mat_mul,
     "Reshape": _reshape,
     "SparseSoftmaxCrossEntropyWithLogits": _cross_entropy,

@@ -73,6 +73,9 @@ _TOGGLES = {
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
     "fuse_mean_gradient": "remapping",
+    "fuse_lookup_ids": "remapping",
+    "fuse_not_default": "remapping",
+    "fuse_segments_or_zeros": "remapping",
     "fuse_sigmoid_cross_entropy": "remapping",
     "fuse_split_lookup": "remapping",
     "pads_to_concat": "arithmetic_optimization",
@@ -90,6 +93,7 @@ _MAKES_OWN_OPS = frozenset(
         *("fuse_matmul_bias", "fuse_optimizer_updates", "fuse_count_both"),
         *("fuse_mean_gradient", "fuse_sigmoid_cross_entropy"),
         *("fuse_split_lookup", "sum_of_products", "unrolled_products"),
+        *("fuse_not_default", "fuse_lookup_ids", "fuse_segments_or_zeros"),
         "summed_sparse_updates",
     ]
 )

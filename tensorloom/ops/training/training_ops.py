@@ -291,7 +291,7 @@ def _register_fused(rule: Rule, resource: bool, sparse: bool) -> None:
         attrs=[
             "N: int >= 1",
             f"T: {NUMBERS}",
-            *(["Tindices: {int32, int64}"] if sparse else []),
+            *(_FUSED_SPARSE_ATTRS if sparse else []),
             "use_locking: bool = false",
             *rule.attrs,
         ],
@@ -302,6 +302,9 @@ def _register_fused(rule: Rule, resource: bool, sparse: bool) -> None:
         + (" Once for each row that indices names." if sparse else ""),
     )
 
+
+# `are_distinct`: no row comes twice in `indices`.
+_FUSED_SPARSE_ATTRS = ["Tindices: {int32, int64}", "are_distinct: bool = false"]
 
 for _rule in RULES:
     for _resource in (False, True):

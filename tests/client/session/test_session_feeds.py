@@ -214,3 +214,23 @@ def test_a_shape_whose_value_was_used_may_not_be_fed() -> None:
         assert sess.run(dense, {fixed: value}).tolist() == [0, 2, 0]
         with pytest.raises(ValueError, match="may not be fed"):
             sess.run(dense, {fixed: (*value, np.array([3]))})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        np.array([["a", "bc"], ["", "d\0e"]]),
+        np.array([["a", "bc"], ["f", "de"]]).T,
+        np.array(["é", "x"]),
+        np.array(["ab", "c"], ">U2"),
+        np.array(["", ""]),
+        np.array([], "U3"),
+        np.array("x"),
+    ],
+)
+def test_text_becomes_bytes(text: Any) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(tf.string)
+        found: Any = session.run(tf.identity(fed), {fed: text})
+    expected = np.vectorize(str.encode, otypes=[object])(text)
+    assert np.asarray(found, object).tolist() == expected.tolist()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.kernels.host.array.concat import concat_offsets
 from tests.kernels.math.math_ops_calls import call_host, call_torch
 
 X = np.arange(24).reshape(4, 6)
@@ -214,3 +215,32 @@ def test_scalars_are_numpy_scalars() -> None:
         results = session.run(fetches, {x: [3.0, 4.0]})
     assert [type(r) for r in results] == [np.float32] * 3 + [np.int32]
     assert results == [3.0, 3.0, 4.0, 2]
+
+
+@pytest.mark.parametrize(
+    ("axis", "shapes", "expected"),
+    [
+        (1, [[2, 3], [2, 5], [2, 0]], [[0, 0], [0, 3], [0, 8]]),
+        (-2, [[2, 3], [4, 3]], [[0, 0], [2, 0]]),
+        (0, [[2**30], [2**30], [2**30]], [[0], [2**30], [-(2**31)]]),
+    ],
+)
+def test_concat_offsets(axis: int, shapes: Any, expected: Any) -> None:
+    arrays = [np.array(shape, np.int32) for shape in shapes]
+    found = concat_offsets(np.int32(axis), arrays)
+    np.testing.assert_array_equal(found, expected)
+    assert {offset.dtype for offset in found} == {np.dtype(np.int32)}
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64])
+@pytest.mark.parametrize("off", [0, 2])
+def test_one_hot_rows_of_many(kind: Any, off: int) -> None:
+    numbers = np.random.RandomState(0).randint(0, 9, [40, 30]).astype(kind)
+    if kind is not np.uint8:
+        numbers[3, 4] = -1
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(kind, [None, 30])
+        one_hot = tf.one_hot(fed, 7, 3.0, float(off))
+        found = session.run(one_hot, {fed: numbers})
+    expected = np.where(numbers[..., None] == np.arange(7), 3, off)
+    np.testing.assert_array_equal(found, expected)

@@ -105,16 +105,19 @@ def concat_offsets(axis: Any, shapes: Sequence[Any]) -> tuple[Any, ...]:
     if not -rank <= at < rank:
         raise invalid_argument(f"Concat dim is out of range: {at} vs. {rank}")
     at %= rank
-    offset = 0
-    results = []
     for i, shape in enumerate(shapes):
-        _check_alike(first, shape, at, i)
-        begin = np.zeros_like(first)
-        begin[at] = offset
-        results.append(begin)
-        # Wraps as TensorFlow's sum of 32-bit sizes does.
-        offset = int(np.int64(offset + int(shape[at])).astype(first.dtype))
-    return tuple(results)
+        if shape.size != rank:
+            _check_alike(first, shape, at, i)
+    table = np.array(shapes)
+    different = table != first
+    different[:, at] = False
+    if different.any():
+        bad = int(different.any(axis=1).argmax())
+        _check_alike(first, shapes[bad], at, bad)
+    begins = np.zeros_like(table)
+    # Wraps as TensorFlow's sum of 32-bit sizes does.
+    table[:-1, at].cumsum(dtype=table.dtype, out=begins[1:, at])
+    return tuple(begins)
 
 
 def _check_alike(first: Any, shape: Any, axis: int, number: int) -> None:

@@ -219,11 +219,42 @@ def sparse_cross(c: OpKernelConstruction) -> Compute:
     elif c.op == "SparseFeatureCross":
         join = hashed_values(HASH64_SEED, c["num_buckets"], _hash64_combine)
     else:
-        join = hashed_values(c["hash_key"], c["num_buckets"])
+        return _hashed_cross(count, c["hash_key"], c["num_buckets"], device)
 
     def compute(*inputs: Any) -> tuple[Any, ...]:
         batch, columns = feature_columns(value_groups(inputs, count))
         return _sparse_result(*cross_values(batch, columns, join, device))
+
+    return compute
+
+
+def _hashed_cross(count: int, key: int, buckets: int, device: str) -> Compute:
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops.sparse.cross import cross_hashed
+
+    def compute(*inputs: Any) -> tuple[Any, ...]:
+        batch, columns = feature_columns(value_groups(inputs, count))
+        if not columns:
+            return _sparse_result(np.zeros(0, np.int64), np.ones(batch, np.int64))
+        counts = np.array([column.counts for column in columns], np.int64)
+        sizes = counts.prod(0, np.float64)
+        total = int(sizes.sum())
+        check_memory((total,), dtypes.int64, device)
+        starts = np.array([column.starts for column in columns], np.int64)
+        lengths = [len(column.values) for column in columns]
+        starts[1:] += np.cumsum(lengths[:-1])[:, None]
+        places, hashes = np.empty((total, 2), np.int64), np.empty(total, np.int64)
+        cross_hashed(
+            np.concatenate([_numbers(column.values) for column in columns]),
+            starts,
+            counts,
+            np.uint64(key & _MASK),
+            np.uint64(buckets or _MOST),
+            places,
+            hashes,
+        )
+        widest = int(sizes.max()) if batch else 0
+        return places, hashes, np.array([batch, widest], np.int64)
 
     return compute
 

@@ -239,12 +239,7 @@ def sparse_fill_empty_rows(c: OpKernelConstruction) -> Compute:
         stored = np.zeros(count, np.int64)
         bad = sparse.count_rows(indices, stored)
         if bad >= 0:
-            raise invalid_argument(
-                f"indices({bad}, 0) is invalid: {indices[bad, 0]} >= {count}"
-                if count
-                else "Received SparseTensor with dense_shape[0] = 0 but "
-                f"indices.shape[0] = {len(indices)}"
-            )
+            raise row_outside(bad, indices, count)
         is_empty = stored == 0
         ends = np.maximum(stored, 1).cumsum()
         filled = np.zeros((ends[-1] if count else 0, indices.shape[1]), np.int64)
@@ -255,6 +250,16 @@ def sparse_fill_empty_rows(c: OpKernelConstruction) -> Compute:
         return filled, filled_values, is_empty, places
 
     return compute
+
+
+def row_outside(bad: int, indices: _Array, count: int) -> errors.InvalidArgumentError:
+    """The error about the row of one of the indices, of which there are `count`."""
+    return invalid_argument(
+        f"indices({bad}, 0) is invalid: {indices[bad, 0]} >= {count}"
+        if count
+        else "Received SparseTensor with dense_shape[0] = 0 but "
+        f"indices.shape[0] = {len(indices)}"
+    )
 
 
 @host_kernel("SparseFillEmptyRowsGrad", large=True)

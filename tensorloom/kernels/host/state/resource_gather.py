@@ -35,7 +35,7 @@ def held_value(handle: Variable) -> Any:
 
 def check_rows(indices: Any, rows: int) -> None:
     """Raises InvalidArgumentError when an index is not in [0, rows)."""
-    if not indices.size:
+    if not indices.size or are_inside(indices.reshape(-1), rows):
         return
     bad = (indices < 0) | (indices >= rows)
     if not bad.any():

@@ -247,6 +247,7 @@ def apply_fused_sparse(c: OpKernelConstruction) -> Compute:
     slots, gradient_at = LAYOUT[rule]
     count: int = c["N"]
     attrs, check_numbers = c.attrs, _number_check(c, rule, slots * count)
+    are_distinct: bool = c.attrs.get("are_distinct", False)
 
     def compute(*arguments: Any) -> Sequence[Variable] | None:
         columns: list[Sequence[Variable]] = [
@@ -266,7 +267,9 @@ def apply_fused_sparse(c: OpKernelConstruction) -> Compute:
                 _check_summed(state[0], at, gradient)
             if all(is_host(variable.value) for variable in columns[0]):
                 for state, gradient, at in zip(states, gradients, indices, strict=True):
-                    rows, sums = summed_rows(to_host(at), to_host(gradient))
+                    rows, sums = to_host(at), to_host(gradient)
+                    if not are_distinct:
+                        rows, sums = summed_rows(rows, sums)
                     inputs = [*numbers[:gradient_at], sums, *numbers[gradient_at:]]
                     _update_rows(
                         FORMULAS[rule], state, inputs, gradient_at, attrs, rows
@@ -275,7 +278,7 @@ def apply_fused_sparse(c: OpKernelConstruction) -> Compute:
                 from tensorloom.kernels.torch.training import tensor_updates
 
                 tensor_updates.update_all_rows(
-                    rule, columns, numbers, gradients, indices, attrs
+                    rule, columns, numbers, gradients, indices, attrs, are_distinct
                 )
         return None if resource else columns[0]
 

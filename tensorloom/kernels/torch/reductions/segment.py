@@ -205,7 +205,8 @@ def _check_indices(data: torch.Tensor, indices: Any) -> None:
         )
 
 
-def _divisor(ids: torch.Tensor, rows: int, root: bool, rank: int) -> torch.Tensor:
+def divisor(ids: torch.Tensor, rows: int, root: bool, rank: int) -> torch.Tensor:
+    """How many of the ids there are of each row, at least one; or the root of that."""
     counts = _counts(ids, rows, rank).clamp_(min=1)
     return counts.double().sqrt() if root else counts
 
@@ -231,8 +232,8 @@ def _sparse_segments(op: str, kind: str) -> None:
         out = sum_segments(data, ids, rows, indices=indices)
         if kind == "sum":
             return out
-        divisor = _divisor(ids, rows, kind == "sqrt_n", data.dim())
-        return (out / divisor).to(data.dtype)
+        by = divisor(ids, rows, kind == "sqrt_n", data.dim())
+        return (out / by).to(data.dtype)
 
     types = {"T": NUMBERS | {dtypes.uint16}}
     kernel(op, types=types)(lambda c: compute)
@@ -270,7 +271,7 @@ def _sparse_segment_grads(op: str, root: bool) -> None:
                 raise invalid_argument("Invalid number of segments")
             _check_inside("Segment id", checked[0], grad.shape[0])
             _check_inside("Index", checked[1], rows)
-            scaled = grad / _divisor(ids, grad.shape[0], root, grad.dim())
+            scaled = grad / divisor(ids, grad.shape[0], root, grad.dim())
             return sum_segments(scaled.to(grad.dtype), indices, rows, indices=ids)
 
         return compute

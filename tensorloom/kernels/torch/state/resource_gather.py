@@ -56,6 +56,8 @@ def resource_gather(c: OpKernelConstruction) -> Compute:
                 indexing="ij",
             )
             return params[(*(g.reshape(g.shape + extra) for g in grid), index)]
+        if index.dim() == 1:
+            return _rows(params, index)
         rows = _rows(params, index.reshape(-1))
         return rows.reshape(index.shape + params.shape[1:])
 

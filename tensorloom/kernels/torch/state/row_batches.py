@@ -31,6 +31,7 @@ def update_batches(
     gradients: Sequence[Any],
     indices: Sequence[Any],
     formula: Formula,
+    are_distinct: bool = False,
 ) -> None:
     """Updates rows of variables in place, each once with the sum of its gradients.
 
@@ -40,6 +41,7 @@ def update_batches(
       gradients: [k, ...] of each, of the variables' dtype.
       indices: np.intp, [k], in [0, n) of each.
       formula: elementwise.
+      are_distinct: whether no row of a variable comes twice.
     """
     for batch in _batches(gradients):
         gradient = np.concatenate([gradients[i] for i in batch])
@@ -47,13 +49,16 @@ def update_batches(
             continue
         lengths = [len(indices[i]) for i in batch]
         bounds = list(itertools.pairwise(itertools.accumulate(lengths, initial=0)))
-        # Rows of different variables get different numbers.
-        heights = itertools.accumulate((len(arrays[0][i]) for i in batch), initial=0)
-        numbers = np.concatenate([indices[i] for i in batch])
-        numbers += np.repeat(list(heights)[:-1], lengths)
-        later, first = find_repeats(numbers)
-        if len(later):
-            _share_sums(gradient, later, first)
+        if not are_distinct:
+            # Rows of different variables get different numbers.
+            heights = itertools.accumulate(
+                (len(arrays[0][i]) for i in batch), initial=0
+            )
+            numbers = np.concatenate([indices[i] for i in batch])
+            numbers += np.repeat(list(heights)[:-1], lengths)
+            later, first = find_repeats(numbers)
+            if len(later):
+                _share_sums(gradient, later, first)
         places = [(i, indices[i], *b) for i, b in zip(batch, bounds, strict=True)]
         rows = [_taken(column, places, gradient) for column in arrays]
         for column, updated in zip(arrays, formula(rows, gradient), strict=True):

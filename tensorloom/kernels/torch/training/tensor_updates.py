@@ -320,10 +320,14 @@ def update_all_rows(
     gradients: Sequence[Any],
     indices: Sequence[Any],
     attrs: Mapping[str, Any],
+    are_distinct: bool = False,
 ) -> None:
     """Updates rows of all variables (columns[0]) and of their slots.
 
     Each row once, with the sum of its gradients. The variables differ.
+
+    Args:
+      are_distinct: whether no row has several gradients.
     """
     scalars = [x.item() for x in numbers]
     hosted: list[tuple[Variable, torch.Tensor]] = []
@@ -353,6 +357,7 @@ def update_all_rows(
                 [to_host(gradients[i]) for i in group],
                 [places[i] for i in group],
                 formula,
+                are_distinct,
             )
     finally:
         for variable, tensor in taken:

@@ -59,7 +59,7 @@ def _fused(
     names = [arg.name for arg in fused.inputs]
     at = names.index("indices")
     sums, rows = graph.nodes[node.inputs[at - 1][0]], node.inputs[at]
-    if readers[sums.name] > 1 or sums.control_inputs:
+    if readers[sums.name] > 1:
         return None  # the sums are made anyway
     indices = _summed_indices(graph, sums, rows)
     if indices is None or any(
@@ -67,7 +67,8 @@ def _fused(
     ):
         return None
     inputs = (*node.inputs[: at - 1], sums.inputs[0], indices, *node.inputs[at + 1 :])
-    new = node.replace(op=fused.name, inputs=inputs, attrs={**node.attrs, "N": 1})
+    attrs = {**node.attrs, "N": 1, "are_distinct": _are_distinct(graph, indices)}
+    new = node.replace(op=fused.name, inputs=inputs, attrs=attrs)
     length = graph.nodes[sums.inputs[2][0]]
     shape = graph.nodes[length.inputs[0][0]]
     return rewriting.fused(node, new, (graph.nodes[rows[0]], shape, length, sums))
@@ -88,6 +89,11 @@ def _summed_indices(graph: GraphIR, sums: Node, rows: Edge) -> Edge | None:
     if unique.op == "UniqueV2" and not _is_constant(graph, unique.inputs[1], [0]):
         return None
     return unique.inputs[0]
+
+
+def _are_distinct(graph: GraphIR, indices: Edge) -> bool:
+    """Whether a lookup has left out what comes twice already."""
+    return indices[1] == 0 and graph.nodes[indices[0]].op == "Unique"
 
 
 def _is_length(graph: GraphIR, edge: Edge, of: Edge) -> bool:

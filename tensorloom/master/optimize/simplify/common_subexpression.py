@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework.registry import op_registry
+from tensorloom.framework.types import dtypes
 from tensorloom.master.optimize.node_facts import is_pure
 from tensorloom.master.optimize.rewriting import Rewriting
 
@@ -88,8 +89,10 @@ def _key(node: Node, mutable: set[str]) -> Hashable | None:
 
 def _constant_key(node: Node) -> Hashable | None:
     value = node.attrs["value"]
-    if value.nbytes > _MAX_CONSTANT_BYTES or value.dtype == object:
+    if value.nbytes > _MAX_CONSTANT_BYTES:
         return None
+    if value.dtype == object:
+        return _strings_key(node)
     # Bytes, not ==: NaN equals itself here, and 0.0 differs from -0.0.
     return (
         value.tobytes(),
@@ -98,6 +101,16 @@ def _constant_key(node: Node) -> Hashable | None:
         node.device,
         node.control_inputs,
     )
+
+
+def _strings_key(node: Node) -> Hashable | None:
+    strings = node.attrs["value"].reshape(-1).tolist()
+    if node.output_types[0] != dtypes.string or (
+        sum(map(len, strings)) > _MAX_CONSTANT_BYTES
+    ):
+        return None
+    shape = node.attrs["value"].shape
+    return (tuple(strings), shape, dtypes.string, node.device, node.control_inputs)
 
 
 # By op: (may equal nodes become one, may its two inputs be swapped).
@@ -121,5 +134,9 @@ def _same(a: Any, b: Any) -> bool:
     if a is b:
         return True
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+        if a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        if a.dtype == object:
+            return bool(a.tolist() == b.tolist())
+        return a.tobytes() == b.tobytes()
     return type(a) is type(b) and bool(a == b)

@@ -5,7 +5,8 @@ after:  b = Const[-2];  c = Add(x, b)
 
 Shapes count as constants as far as they are known: `Shape`, `Size` and `Rank` of a
 tensor of known static shape are folded, and so is what is computed from them, such as
-the axes that a gradient sums over where its inputs were broadcast.
+the axes that a gradient sums over where its inputs were broadcast. A `SparseReshape` to
+the shape that there is, if this is constant, gives what it is given.
 """
 
 from __future__ import annotations
@@ -69,6 +70,9 @@ class _Folder:
                 outputs = self._compute(node)
                 if outputs is not None and self._replace(node, outputs):
                     continue
+                if node.op == "SparseReshape" and self._keeps_shape(node):
+                    self.rewriting.redirect(node, node.inputs[:2])
+                    continue
             self.rewriting.keep(node)
             if self.symbolic is not None:
                 self.symbolic.note(node)
@@ -124,6 +128,29 @@ class _Folder:
         if outputs is None or len(outputs) != len(node.output_types):
             return None
         return outputs
+
+    def _keeps_shape(self, node: Node) -> bool:
+        """Whether a SparseReshape, on which nobody else stands, changes nothing."""
+        shape, wanted = (self.values.get(edge) for edge in node.inputs[1:])
+        if shape is None or wanted is None or shape.shape != wanted.shape:
+            return False
+        if any(self.nodes[name].device != node.device for name in node.producers):
+            return False
+        indices = self.static_shape(node.inputs[0])
+        # Of the indices TensorFlow looks at the sizes alone.
+        if indices is None or indices.dims_tuple is None or len(indices) != 2:
+            return False
+        is_open = wanted == -1
+        return (
+            indices.dims_tuple[1] == len(shape)
+            and np.array_equal(shape[~is_open], wanted[~is_open])
+            and int(is_open.sum()) <= 1
+            and bool((shape[~is_open] > 0).all())
+            and node.name not in self.target.preserve
+            and not node.control_inputs
+            and not self.nodes[node.inputs[2][0]].control_inputs
+            and not self.rewriting.shows_variable(node.inputs[0])
+        )
 
     def _part_of_shape(self, node: Node) -> Sequence[Any] | None:
         """Sizes that are taken out of a shape, where these are known and others not."""
