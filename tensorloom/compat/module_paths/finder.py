@@ -18,6 +18,8 @@ ALIASES: Final = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
 _WHOLE: Final = ("compat.v1", "compat", "_api.v1")
 # First parts of paths that are no public names. `contrib` has packages of its own.
 PRIVATE: Final = ("contrib", "core", "examples", "python", "tools")
+# What the table has though its first part is a public name.
+_NEWER: Final = "compat.v2"
 
 
 def install() -> None:
@@ -115,12 +117,16 @@ class _PathFinder(importlib.abc.MetaPathFinder):
         root, _, name = fullname.partition(".")
         if root != ROOT or not name:
             return None
-        if name.partition(".")[0] in PRIVATE:
+        if _in_table(name):
             loader = _path_loader(name)
             return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
         if self.explains:
             raise missing(name)
         return None
+
+
+def _in_table(name: str) -> bool:
+    return name.partition(".")[0] in PRIVATE or f"{name}.".startswith(f"{_NEWER}.")
 
 
 def _path_loader(path: str) -> importlib.abc.Loader:
@@ -141,7 +147,7 @@ def _module_named(name: str) -> ModuleType | None:
     for whole in _WHOLE:
         if found is None and f"{name}.".startswith(f"{whole}."):
             return _module_named(name[len(whole) + 1 :])
-    if found is None and name.partition(".")[0] in PRIVATE:
+    if found is None and _in_table(name):
         return importlib.import_module(f"{ROOT}.{name}")
     return found
 

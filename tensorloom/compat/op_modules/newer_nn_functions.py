@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorloom as tf
+from tensorloom.framework.types import dtypes
 
 
 def softmax_v2(logits: Any, axis: int | None = None, name: str | None = None) -> Any:
@@ -146,3 +147,91 @@ def conv3d_transpose_v2(
         dilations=dilations,
         name=name,
     )
+
+
+def dilation2d_v2(
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: str,
+    data_format: str,
+    dilations: Any,
+    name: str | None = None,
+) -> Any:
+    """`tf.nn.dilation2d` with `data_format`, which is "NHWC".
+
+    Raises:
+      ValueError: another `data_format`.
+    """
+    _check_channels_last(data_format)
+    return tf.nn.dilation2d(
+        input,
+        filter=filters,
+        strides=strides,
+        rates=dilations,
+        padding=padding,
+        name=name,
+    )
+
+
+def erosion2d_v2(
+    value: Any,
+    filters: Any,
+    strides: Any,
+    padding: str,
+    data_format: str,
+    dilations: Any,
+    name: str | None = None,
+) -> Any:
+    """`tf.nn.erosion2d` with `data_format`, which is "NHWC".
+
+    Raises:
+      ValueError: another `data_format`.
+    """
+    _check_channels_last(data_format)
+    return tf.nn.erosion2d(value, filters, strides, dilations, padding, name)
+
+
+def max_pool_with_argmax_v2(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: str,
+    data_format: str = "NHWC",
+    output_dtype: Any = dtypes.int64,
+    include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`tf.nn.max_pool_with_argmax` whose sizes may be one number, or two.
+
+    Raises:
+      ValueError: `data_format` is not "NHWC", or a size has another length.
+    """
+    _check_channels_last(data_format)
+    return tf.nn.max_pool_with_argmax(
+        input,
+        _four_sizes(ksize, "ksize"),
+        _four_sizes(strides, "strides"),
+        padding,
+        output_dtype=output_dtype,
+        include_batch_in_index=include_batch_in_index,
+        name=name,
+    )
+
+
+def _four_sizes(sizes: Any, what: str) -> list[Any]:
+    """[1, height, width, 1] from what the caller wrote."""
+    given = list(sizes) if isinstance(sizes, list | tuple) else [sizes]
+    if len(given) == 4:
+        return given
+    if len(given) not in (1, 2):
+        raise ValueError(f"{what} should be of length 1, 2 or 4 but was {len(given)}")
+    return [1, given[0], given[-1], 1]
+
+
+def _check_channels_last(data_format: str) -> None:
+    if data_format != "NHWC":
+        raise ValueError(
+            f"data_format is {data_format!r}; data formats other than NHWC are not yet "
+            "supported"
+        )

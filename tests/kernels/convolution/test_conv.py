@@ -171,6 +171,35 @@ def test_small_images_with_many_channels(
         assert result.flags.c_contiguous
 
 
+FEW_CHANNELS = [
+    # (image, filters, stride, padding): words' vectors, then letters' pixels
+    ((8, 20, 60, 1), (3, 60, 1, 32), 1, "VALID"),
+    ((8, 21, 60, 1), (4, 60, 1, 32), 2, "VALID"),
+    ((9, 28, 28, 1), (5, 5, 1, 16), 2, "SAME"),
+    ((9, 28, 25, 3), (3, 3, 3, 32), 1, "SAME"),
+]
+
+
+@pytest.mark.parametrize(("shape", "window", "stride", "padding"), FEW_CHANNELS)
+def test_gradients_of_images_with_few_channels_are_products(
+    shape: Any, window: Any, stride: int, padding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    image = rng.standard_normal(shape).astype(np.float32)
+    filters = rng.standard_normal(window).astype(np.float32)
+    attrs = _attrs({"stride": stride, "dilation": 1, "padding": padding})
+    taken = mock.Mock(wraps=products.matrix_product)
+    monkeypatch.setattr(products, "matrix_product", taken)
+    (y,) = run("Conv2D", image, filters, **attrs)
+    assert not taken.call_count
+    inputs = (np.array(shape, np.int32), filters, y)
+    (result,) = run("Conv2DBackpropInput", *inputs, **attrs)
+    assert taken.call_count == 1
+    monkeypatch.setattr(products, "is_by_product", lambda *_, **__: False)
+    (expected,) = run("Conv2DBackpropInput", *inputs, **attrs)
+    np.testing.assert_allclose(result, expected, rtol=1e-3, atol=1e-3)
+
+
 BY_TAPS = [
     # (image, filters, stride, dilation, padding)
     ((2, 20, 17, 9), (3, 3, 9, 1), 1, 1, "SAME"),

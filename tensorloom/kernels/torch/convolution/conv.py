@@ -103,7 +103,7 @@ def _faster_than_torch(
     values: torch.Tensor,
     plan: Plan,
     geometry: Geometry,
-    is_filter_gradient: bool = False,
+    result: str = products.FORWARD,
 ) -> Any:
     """The module, `taps` or `products`, that outruns torch's convolution; else None.
 
@@ -113,7 +113,7 @@ def _faster_than_torch(
     if geometry.by_channel and taps.is_by_taps(batch, filters, values, plan):
         return taps
     if geometry.channels_last and products.is_by_product(
-        batch, filters, values, plan, is_filter_gradient
+        batch, filters, values, plan, result
     ):
         return products
     return None
@@ -291,7 +291,9 @@ def _input_gradient(
 ) -> torch.Tensor:
     """The gradient of images of the shape `image`, NCHW."""
     batch, depth, height, width = image
-    way = _faster_than_torch(batch, filters.shape, grad, plan, geometry)
+    way = _faster_than_torch(
+        batch, filters.shape, grad, plan, geometry, products.IMAGES
+    )
     if way is not None:
         sizes = batch, height, width, depth
         return way.input_gradient(filters, grad, sizes, plan)  # type: ignore[no-any-return]
@@ -361,7 +363,7 @@ def _filter_gradient(
 ) -> torch.Tensor:
     """The gradient of filters of the shape `sizes`, HWIO."""
     way = _faster_than_torch(
-        image.shape[0], sizes, grad, plan, geometry, is_filter_gradient=True
+        image.shape[0], sizes, grad, plan, geometry, products.FILTERS
     )
     if way is not None:
         return way.filter_gradient(image, grad, sizes, plan)  # type: ignore[no-any-return]
