@@ -14,7 +14,6 @@ _CHECKS = (
     "it looks at operations as eager execution runs them. In graphs use "
     "tf.check_numerics or tf.add_check_numerics_ops."
 )
-_NETWORKS = "write a class of tf.layers.Layer, and save by tf.train.Checkpoint."
 
 export_refused(
     "contrib.eager",
@@ -39,15 +38,6 @@ export_refused(
         "seterr": "inf_or_nan=None",
     },
     _CHECKS,
-)
-export_refused(
-    "contrib.eager",
-    {
-        "restore_network_checkpoint": "network, save_path, map_func=None",
-        "save_network_checkpoint": "network, save_path, global_step=None, "
-        "map_func=None",
-    },
-    f"there is no tf.contrib.eager.Network: {_NETWORKS}",
 )
 
 
@@ -134,27 +124,3 @@ class Iterator:
             "enabled. In graphs use tf.data.make_one_shot_iterator or "
             "tf.data.make_initializable_iterator."
         )
-
-
-@export("contrib.eager.Network")
-class Network:
-    """Refused: write a class of `tf.layers.Layer`.
-
-    Raises:
-      RuntimeError: always.
-    """
-
-    def __init__(self, name: str | None = None) -> None:
-        refuse("contrib.eager.Network", _NETWORKS)
-
-
-@export("contrib.eager.Sequential")
-class Sequential(Network):
-    """Refused: write a class of `tf.layers.Layer`.
-
-    Raises:
-      RuntimeError: always.
-    """
-
-    def __init__(self, layers_funcs: Any = None, name: str | None = None) -> None:
-        refuse("contrib.eager.Sequential", _NETWORKS)
