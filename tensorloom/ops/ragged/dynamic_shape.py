@@ -157,10 +157,7 @@ class RaggedTensorDynamicShape:
             raise TypeError("axis must be an integer")
         count = len(self._partitioned)
         size: Tensor
-        if axis < count:
-            size = self._partitioned[axis]
-        else:
-            size = self._inner[axis - count]
+        size = self._partitioned[axis] if axis < count else self._inner[axis - count]
         return size
 
     def is_ragged(self, axis: int) -> bool:
