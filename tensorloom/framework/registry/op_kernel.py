@@ -96,14 +96,20 @@ class OpKernelConstruction:
         known = self.input_constants
         return known[index] if index < len(known) else None
 
-    def function(self, name: Any, host_results: bool = False) -> Compute:
+    def function(
+        self,
+        name: Any,
+        host_results: bool = False,
+        library: Mapping[str, FunctionIR] | None = None,
+    ) -> Compute:
         """A function attr (NameAttrList) as a callable that returns a tuple.
 
         It takes the context of the step and the arguments, in either memory. Its
-        results are tensors, or with `host_results` values in host memory.
+        results are tensors, or with `host_results` values in host memory. `library` has
+        functions that the step's does not have.
         """
         assert self.compile_function is not None
-        return self.compile_function(name, host_results)
+        return self.compile_function(name, host_results, library)
 
 
 @dataclass(slots=True, eq=False)

@@ -403,10 +403,17 @@ class Emitter:
         )
 
     def compile_function(
-        self, name: Any, host_results: bool = False
+        self,
+        name: Any,
+        host_results: bool = False,
+        library: Mapping[str, FunctionIR] | None = None,
     ) -> Callable[..., Any]:
-        """A function of the library as a callable over values, for kernels."""
-        return _function_compilers[-1](self, name, host_results)
+        """A function of the library, or of another one, as a callable over values."""
+        emitter = self
+        if library is not None:
+            functions = {**self.functions, **library}
+            emitter = Emitter(self.device, self.resources, functions, {})
+        return _function_compilers[-1](emitter, name, host_results)
 
     def _emit_inline(
         self, scope: Scope, node: Node, kernel: KernelDef, inputs: Sequence[Value]

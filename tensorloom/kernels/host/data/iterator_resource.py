@@ -12,6 +12,7 @@ from tensorloom.framework.runtime.resource import Resource
 from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.framework.types.variant_codec import VariantCodec, register_variant
 from tensorloom.framework.types.varint import decode_varint, encode_varint
+from tensorloom.kernels.host.data.pipeline.dataset_graph import check_stateless
 from tensorloom.kernels.host.data.pipeline.environment import (
     Cancellation,
     Environment,
@@ -123,7 +124,9 @@ class IteratorResource(Resource):
         """The position.
 
         Raises:
-          errors.FailedPreconditionError: it is not initialized.
+          errors.FailedPreconditionError: it is not initialized, or a function of its
+            dataset has state.
+          errors.UnimplementedError: its dataset counts into an aggregator.
         """
         with self._lock:
             if self._running is None:
@@ -133,6 +136,7 @@ class IteratorResource(Resource):
                     "SerializeIterator() failed because the iterator has not been "
                     "initialized.",
                 )
+            check_stateless(self._running.dataset)
             return IteratorState(self._running.position)
 
     def restore(self, state: IteratorState, context: OpKernelContext) -> None:

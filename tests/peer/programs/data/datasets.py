@@ -134,3 +134,22 @@ with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     losses = [sess.run([loss, step])[0] for _ in range(40)]
 result = [round(float(l), 3) for l in losses[::8]]
+
+# program: datasets as graphs
+# compare: error values
+def described(dataset):
+    with tf.Session() as session:
+        found = tf.GraphDef.FromString(session.run(tf.raw_ops.DatasetToGraph(input_dataset=dataset._variant_tensor)))
+    return [(n.name, n.op, list(n.input), sorted(n.attr)) for n in found.node], len(found.library.function)
+make = tf.data.Dataset
+y = tf.constant(3, tf.int64)
+result = {
+    "captured": described(make.range(10).map(lambda x: x + y).filter(lambda x: x > y)),
+    "tensors": described(make.from_tensors(([1, 2], "a")).repeat(3).shuffle(5, seed=3).prefetch(2)),
+    "zip": described(make.zip((make.range(3), make.range(4))).concatenate(make.zip((make.range(5), make.range(6))))),
+    "interleave": described(make.range(3).interleave(lambda x: make.from_tensors(x).repeat(2), 2, 1, num_parallel_calls=2)),
+    "text": described(tf.data.TextLineDataset(["a", "b"])),
+    "slices": described(make.from_tensor_slices(tf.placeholder_with_default([1, 2], [2]))),
+    "drawn": error(described, make.range(3).map(lambda x: tf.random_uniform([]))),
+    "generator": error(described, make.from_generator(lambda: iter([1]), tf.int32)),
+}

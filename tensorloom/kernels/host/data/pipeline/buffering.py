@@ -34,9 +34,9 @@ class PrefetchDataset(Dataset):
 
     keeps_elements = True
 
-    def __init__(self, source: Dataset, buffer_size: int, name: str = "") -> None:
+    def __init__(self, source: Dataset, buffer_size: int) -> None:
         super().__init__(*like(source))
-        self._buffer_size, self._name = buffer_size, name
+        self._buffer_size = buffer_size
 
     @property
     def cardinality(self) -> int:
@@ -50,7 +50,8 @@ class PrefetchDataset(Dataset):
             return background.PrefetchIterator(source.iterate, env, size)
         # What is counted is how full the buffer is, so it needs one.
         ahead = background.PrefetchIterator(source.iterate, env, size, eager=True)
-        return _CountingPrefetchIterator(ahead, env.statistics, size, self._name)
+        name = self.statistics_name
+        return _CountingPrefetchIterator(ahead, env.statistics, size, name)
 
 
 class _CountingPrefetchIterator(DatasetIterator):
@@ -90,7 +91,7 @@ def prefetch_dataset(c: OpKernelConstruction) -> Compute:
                 "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning"
             )
         return PrefetchDataset(
-            as_dataset(source), _AUTOTUNED_BUFFER if size == -1 else size, c.node_name
+            as_dataset(source), _AUTOTUNED_BUFFER if size == -1 else size
         )
 
     return compute

@@ -61,6 +61,10 @@ class Dataset:
     own_options: bytes = b""  # a serialized tensorflow.data.Options
     #: The node that made it; None of what kernels make besides.
     maker: OpKernelConstruction | None = None
+    #: What the node got.
+    arguments: tuple[Any, ...] = ()
+    #: Its name in the graph of the pipeline, where OptimizeDataset has made one.
+    graph_name: str = ""
 
     def __init__(
         self, types: Sequence[DType], shapes: Sequence[TensorShape], *inputs: Dataset
@@ -88,6 +92,13 @@ class Dataset:
     def options(self) -> bytes:
         """Those of the whole pipeline. Messages one behind the other are merged."""
         return b"".join(one.options for one in self.inputs) + self.own_options
+
+    @property
+    def statistics_name(self) -> str:
+        """The name under which it counts."""
+        if self.graph_name:
+            return self.graph_name
+        return self.maker.node_name if self.maker is not None else self.kind
 
     def renewed(self) -> Dataset:
         """The same dataset as it was before anybody iterated over it."""
@@ -170,6 +181,7 @@ def dataset_kernel(
                 dataset = make(*inputs)
                 if isinstance(dataset, Dataset) and dataset.maker is None:
                     dataset.maker = c
+                    dataset.arguments = tuple(map(_kept, inputs))
                 return dataset
 
             return compute
@@ -178,6 +190,17 @@ def dataset_kernel(
         return factory
 
     return register
+
+
+# What is larger than sizes and seeds is kept by the dataset itself, see `retains`.
+_SMALL_BYTES = 256
+
+
+def _kept(value: Any) -> Any:
+    """An input that may be looked at later: the memory of small ones may go on."""
+    if type(value) is np.ndarray and value.nbytes <= _SMALL_BYTES:
+        return value.copy()
+    return value
 
 
 def _check_determinism(policy: bytes | None) -> None:

@@ -44,12 +44,14 @@ class _FilterDataset(Dataset):
 
     keeps_elements = True
 
-    def __init__(self, source: Dataset, function: CapturedFunction, name: str) -> None:
+    def __init__(self, source: Dataset, function: CapturedFunction) -> None:
         super().__init__(source.types, source.shapes, source)
-        self._function, self._name = function, name
+        self._function = function
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        counts = None if env.statistics is None else _Counts(env.statistics, self._name)
+        counts = None
+        if env.statistics is not None:
+            counts = _Counts(env.statistics, self.statistics_name)
         return _FilterIterator(self.inputs[0].iterate(env), self._function, env, counts)
 
 
@@ -97,7 +99,7 @@ def filter_dataset(c: OpKernelConstruction) -> Compute:
     bind = capture(c, "predicate")
     captures = len(c["Targuments"])
     return lambda source, *rest: _FilterDataset(
-        as_dataset(source), bind(rest[:captures]), c.node_name
+        as_dataset(source), bind(rest[:captures])
     )
 
 

@@ -16,6 +16,10 @@ from tensorloom.kernels.host.data.pipeline.batching import (
     stack_elements,
     text_of,
 )
+from tensorloom.kernels.host.data.pipeline.counted_calls import (
+    CountedCalls,
+    CountedIterator,
+)
 from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
@@ -74,11 +78,34 @@ class MapDataset(Dataset):
         function: _Function = self._function
         if self._preserve:
             function = _preserving_cardinality(function, self._ended_early)
+        calls = None
+        if env.statistics is not None and self._counted_as:
+            calls = CountedCalls(
+                env.statistics,
+                f"{self._counted_as}::{self.function_name}",
+                self.statistics_name,
+                self._threads,
+            )
+            function = calls.timed(function)
+        iterator: DatasetIterator
         if self._threads == 1:
-            return _MapIterator(source.iterate(env), function, env)
-        return background.ParallelMapIterator(
-            source.iterate, function, env, self._threads
-        )
+            iterator = _MapIterator(source.iterate(env), function, env)
+        else:
+            iterator = background.ParallelMapIterator(
+                source.iterate, function, env, self._threads
+            )
+        return iterator if calls is None else CountedIterator(iterator, calls)
+
+    @property
+    def _counted_as(self) -> str:
+        """Under what its calls are counted; those of a plain map are not."""
+        is_parallel = self.maker is not None and "Parallel" in self.maker.op
+        return "ParallelMap" if is_parallel else ""
+
+    @property
+    def function_name(self) -> str:
+        """Of the function in the graph."""
+        return "" if self.maker is None else self.maker["f"].name
 
 
 def _preserving_cardinality(function: _Function, why: str) -> _Function:
@@ -152,6 +179,7 @@ def threads_of(value: Any, name: str) -> int:
 class MapAndBatchDataset(MapDataset):
     """Batches of a function of the elements."""
 
+    kind = "MapAndBatchDataset"
     _ended_early = ""
 
     def __init__(
@@ -167,6 +195,16 @@ class MapAndBatchDataset(MapDataset):
     ) -> None:
         super().__init__(types, shapes, source, function, threads, preserve)
         self._size, self._drop = size, drop
+        self._mapped: MapDataset | None = None  # before it was fused
+
+    @property
+    def _counted_as(self) -> str:
+        return "MapAndBatch"
+
+    @property
+    def function_name(self) -> str:
+        mapped = self._mapped
+        return super().function_name if mapped is None else mapped.function_name
 
     @property
     def batch_size(self) -> int:
@@ -175,7 +213,7 @@ class MapAndBatchDataset(MapDataset):
     @staticmethod
     def fused(mapped: MapDataset, batches: BatchDataset) -> MapAndBatchDataset:
         """One dataset for the batches of a mapped dataset."""
-        return MapAndBatchDataset(
+        dataset = MapAndBatchDataset(
             batches.types,
             batches.shapes,
             mapped.inputs[0],
@@ -185,6 +223,9 @@ class MapAndBatchDataset(MapDataset):
             batches.size,
             batches.drops_remainder,
         )
+        dataset._mapped = mapped
+        dataset.graph_name = MapAndBatchDataset.kind
+        return dataset
 
     @property
     def cardinality(self) -> int:

@@ -21,13 +21,16 @@ from tensorloom.kernels.host.data.pipeline.dataset import (
     as_dataset,
     dataset_kernel,
 )
+from tensorloom.kernels.host.data.pipeline.dataset_graph import named
 from tensorloom.kernels.host.data.pipeline.mapping import MapAndBatchDataset, MapDataset
 from tensorloom.kernels.host.data.pipeline.selection import RepeatDataset
 from tensorloom.kernels.host.data.pipeline.shuffle import ShuffleDataset
+from tensorloom.kernels.host.data.pipeline.statistics import with_latencies
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
 
+_LATENCIES = b"latency_all_edges"
 _FUSIONS = frozenset([b"shuffle_and_repeat_fusion", b"map_and_batch_fusion"])
 
 
@@ -38,9 +41,12 @@ def optimize_dataset(c: OpKernelConstruction) -> Compute:
     def compute(source: Any, optimizations: Any) -> Dataset:
         if np.ndim(optimizations) != 1:
             raise invalid_argument("`optimizations` must be a vector.")
-        wanted = _FUSIONS.intersection(optimizations.reshape(-1).tolist())
-        dataset = as_dataset(source)
-        return rewrite(dataset, wanted) if wanted else dataset
+        asked = optimizations.reshape(-1).tolist()
+        dataset = named(as_dataset(source))
+        wanted = _FUSIONS.intersection(asked)
+        if wanted:
+            dataset = rewrite(dataset, wanted)
+        return with_latencies(dataset) if _LATENCIES in asked else dataset
 
     return compute
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -184,6 +185,14 @@ class _MeasuringIterator(DatasetIterator):
         self._statistics.add_to_histogram(self._tag, value, self._count)
         self._count += 1
         return element
+
+
+def with_latencies(dataset: Dataset) -> Dataset:
+    """The pipeline with the latencies of each of its datasets counted."""
+    result = copy.copy(dataset)
+    result.inputs = tuple(with_latencies(each) for each in dataset.inputs)
+    tag = f"record_latency::{dataset.statistics_name}"
+    return _MeasuredDataset(result, tag, _microseconds)
 
 
 def _microseconds(nanoseconds: int, element: Element) -> float:
