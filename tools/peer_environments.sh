@@ -38,3 +38,12 @@ if [ ! -e "$venv221/.complete" ]; then
     numpy ml_dtypes protobuf
   touch "$venv221/.complete"
 fi
+
+# Clients of model servers, in a folder that a test puts on the path: without TensorFlow
+# and what else they ask for, which is there.
+if [ ! -e "$venv221/serving-clients" ]; then
+  install "$venv221" --no-deps --target "$venv221/serving-clients" \
+    'tensorflow-serving-api==2.21.0' tritonclient python-rapidjson geventhttpclient gevent \
+    greenlet zope.event zope.interface brotli urllib3 certifi \
+    grpcio-health-checking grpcio-reflection
+fi

@@ -9,6 +9,9 @@ from tensorloom.serving.rpc import prediction_services, reflection
 from tensorloom.serving.rpc.grpc_server import GrpcServer
 from tensorloom.serving.rpc.health import SERVICE as HEALTH_SERVICE
 from tensorloom.serving.rpc.health import Health
+from tensorloom.serving.v2.grpc_service import SERVICE as V2_SERVICE
+from tensorloom.serving.v2.grpc_service import V2Service
+from tensorloom.serving.v2.models import Models
 from tensorloom.transport.peers import host_port
 
 if TYPE_CHECKING:
@@ -33,12 +36,14 @@ class GrpcSide:
         services = [
             prediction_services.PREDICTION_SERVICE,
             prediction_services.MODEL_SERVICE,
+            V2_SERVICE,
         ]
         self._health = Health(
             lambda: api.core.is_ready, lambda name: is_served(api, name), services
         )
         methods = {
             **prediction_services.methods(api),
+            **V2Service(Models(api)).methods(),
             **self._health.methods(),
             **reflection.methods([*services, HEALTH_SERVICE]),
         }
@@ -120,10 +125,14 @@ def _routes(options: ServerOptions, api: ModelApi, pads: bool) -> list[Any]:
     from tensorloom.serving.rest import health
     from tensorloom.serving.rest.http_app import Route
     from tensorloom.serving.rest.model_handlers import ModelHandlers
+    from tensorloom.serving.v2.rest import V2Handlers
 
+    v2 = V2Handlers(Models(api))
     routes = [
         Route("/v1/", ModelHandlers(api, pads).answer),
         Route("/v1/health", health.handler(api.core), is_guarded=False, is_quick=True),
+        Route("/v2", v2.answer),
+        Route("/v2/health", v2.health, is_guarded=False, is_quick=True),
     ]
     path = _metrics_path(options)
     if path:
