@@ -13,6 +13,9 @@ export PEER115 PEER221
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
+# Who installs system packages: root does without sudo.
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
 .PHONY: help
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -47,7 +50,12 @@ test: $(VENV)/.dev ## the tests that need nothing but Python
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too
-	$(BIN)/python -m pytest -q -m "not peer" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not peer and not browser" $(PYTEST_ARGS)
+
+.PHONY: test-page
+test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
+	command -v chromium || $(SUDO) apt-get install -y --no-install-recommends chromium
+	$(BIN)/python -m pytest -q -m browser $(PYTEST_ARGS)
 
 .PHONY: fuzz
 fuzz: $(VENV)/.dev ## N random programs: passes, devices, plain runs; PEER=1 for 1.15

@@ -31,6 +31,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--node", metavar="NAME", help="show the whole life of a node")
     parser.add_argument("--diff", metavar="PASS", help="show what a pass changed")
     parser.add_argument(
+        "--html", metavar="FILE", help="write a page with all of it, to be looked at"
+    )
+    parser.add_argument(
+        "--trace", metavar="FILE", help="write the traced step as a Chrome trace (JSON)"
+    )
+    parser.add_argument(
         "--step",
         type=int,
         metavar="N",
@@ -151,6 +157,14 @@ def _of_model(options: argparse.Namespace) -> Explanation:
 def _show(options: argparse.Namespace, explanation: Explanation) -> None:
     from tensorloom.inspect.explain import report
 
+    if options.html:
+        from tensorloom.inspect.explain.html_page import write_page
+
+        write_page(explanation, options.html, f"explain {options.target}")
+        if not options.json:
+            print(f"{options.html} is written")
+    if options.trace:
+        _write_trace(options.trace, explanation)
     if options.node:
         lines = report.node_lines(explanation, options.node)
         data = {
@@ -179,6 +193,12 @@ def _show(options: argparse.Namespace, explanation: Explanation) -> None:
             explanation.as_dict() if options.json else None,
             report.summary(explanation),
         )
+
+
+def _write_trace(path: str, explanation: Explanation) -> None:
+    from tensorloom.storage.files import filesystem
+
+    filesystem.write_file(path, explanation.chrome_trace().encode())
 
 
 COMMAND = single(

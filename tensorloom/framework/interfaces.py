@@ -83,8 +83,8 @@ class NodeStats:
     label: str = ""
     # Bytes of the outputs that are in memory of their own, and not in an input's.
     allocated: int = 0
-    # Of each output (memory, buffer, its bytes): "host" for NumPy's or "device"; a
-    # number that values in the same memory share.
+    # Of each output (memory, buffer, its bytes): "host" for NumPy's, "device", or
+    # "variable" for a reference; a number that values in the same memory share.
     buffers: tuple[tuple[str, int, int], ...] = ()
 
 

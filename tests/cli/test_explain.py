@@ -67,6 +67,15 @@ def test_data_and_the_status_of_the_program(
     assert json.loads(captured.out)["stages"][0]["name"] == "prune"
 
 
+def test_a_page_and_a_trace(program: str, tmp_path: Path) -> None:
+    page, trace = tmp_path / "page.html", tmp_path / "trace.json"
+    options = ["--html", str(page), "--trace", str(trace)]
+    assert main(["explain", *options, program]) == 0
+    assert "explain" in page.read_text()
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert any(event.get("args", {}).get("name") == "y" for event in events)
+
+
 def test_what_is_not_there(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--step", "7", program]) == 1
     assert "steps 0 to 1" in capsys.readouterr().err

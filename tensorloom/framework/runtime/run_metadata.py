@@ -87,7 +87,7 @@ def fill(run_metadata: Any, step: StepContext, with_costs: bool) -> None:
     filled = RunMetadata()
     if step.options.trace:
         filled.step_stats.SetInParent()
-        _fill_step_stats(filled.step_stats, step.metadata.node_stats)
+        fill_step_stats(filled.step_stats, step.metadata.node_stats)
         if with_costs:
             _fill_cost_graph(filled.cost_graph, step.metadata.node_stats)
     if step.options.output_partition_graphs:
@@ -95,7 +95,7 @@ def fill(run_metadata: Any, step: StepContext, with_costs: bool) -> None:
     run_metadata.ParseFromString(filled.SerializeToString())
 
 
-def _fill_step_stats(step_stats: Any, nodes: Iterable[NodeStats]) -> None:
+def fill_step_stats(step_stats: Any, nodes: Iterable[NodeStats]) -> None:
     devices: dict[str, Any] = {}
     for node in sorted(nodes, key=lambda n: n.start_ns):
         device = devices.get(node.device)
@@ -165,7 +165,7 @@ def _add_graphs(field: Any, graphs: Iterable[GraphIR | GraphDef]) -> None:
 def fill_worker_response(response: Any, step: StepContext) -> None:
     """Fills what a `RunGraphResponse` tells beside tensors."""
     if step.options.trace:
-        _fill_step_stats(response.step_stats, step.metadata.node_stats)
+        fill_step_stats(response.step_stats, step.metadata.node_stats)
     if step.options.output_partition_graphs:
         _add_graphs(response.partition_graph, step.metadata.partition_graphs)
 

@@ -36,9 +36,23 @@ def difference(before: Mapping[str, Node], after: Mapping[str, Node]) -> Differe
         tuple(
             name
             for name, node in after.items()
-            if name in before and changes(before[name], node)
+            if name in before and _is_changed(before[name], node)
         ),
     )
+
+
+def _is_changed(before: Node, after: Node) -> bool:
+    """Whether `changes` has something to say; most nodes are the same object."""
+    if before is after:
+        return False
+    return (
+        before.op != after.op
+        or before.inputs != after.inputs
+        or before.control_inputs != after.control_inputs
+        or before.device != after.device
+        or before.output_shapes is not after.output_shapes
+        or before.attrs is not after.attrs
+    ) and bool(changes(before, after))
 
 
 def changes(before: Node, after: Node) -> list[str]:

@@ -235,6 +235,32 @@ class Explanation:
 
         return "\n".join(report.comparison(self, other))
 
+    def chrome_trace(self) -> str:
+        """The traced step as JSON for Perfetto or `chrome://tracing`.
+
+        Raises:
+          ValueError: the step was not run.
+        """
+        from tensorloom.client.session.timeline import Timeline
+        from tensorloom.framework.runtime import run_metadata
+        from tensorloom.protos.step_stats_pb2 import StepStats
+
+        if not self.stats:
+            raise ValueError("There is no trace: the step was not run.")
+        step_stats = StepStats()
+        run_metadata.fill_step_stats(step_stats, self.stats)
+        return Timeline(step_stats).generate_chrome_trace_format()
+
+    def write_html(self, path: str, title: str = "") -> None:
+        """Writes one self-contained page with all of it, to be opened in a browser.
+
+        Raises:
+          errors.OpError: the file cannot be written.
+        """
+        from tensorloom.inspect.explain import html_page
+
+        html_page.write_page(self, path, title)
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain data, as `tensorloom explain --json` prints it."""
         return {
@@ -266,7 +292,7 @@ class Explanation:
         }
 
     def _stage_dict(self, stage: Stage) -> dict[str, Any]:
-        found = difference(stage.before.nodes, stage.after.nodes)
+        found = stage.difference
         return {
             "name": stage.name,
             "function": stage.function,
@@ -288,9 +314,11 @@ def _sends(transfer: Transfer, name: str) -> bool:
 
 
 def _value_text(value: Any) -> str:
-    memory = {"host": "host memory", "device": "device memory"}.get(
-        value.memory, "no memory of its own"
-    )
+    memory = {
+        "host": "host memory",
+        "device": "device memory",
+        "variable": "the variable",
+    }.get(value.memory, "no memory of its own")
     text = f"output {value.output}: {value.dtype} {list(value.shape)}, "
     text += f"{value.size} bytes in {memory}"
     if value.name:

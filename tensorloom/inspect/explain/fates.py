@@ -143,7 +143,7 @@ class _Fates:
             way_there = "" if standing == rewrite.by else f"by way of {rewrite.by[0]}"
             return Fate(way, self._stages[when].name, rewrite.rule, standing, way_there)
         place = _function_with(node.name, stage.after)
-        if place is not None:
+        if place is not None and stage.name == "functionalize":
             return Fate(MOVED, stage.name, by=(place,), detail="a function's body")
         return Fate(UNREAD, stage.name, detail=self._why_unread(node.name, number))
 

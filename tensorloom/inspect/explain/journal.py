@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.inspect.explain.differences import Difference, difference
+
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
     from tensorloom.framework.runtime.stage_journal import Rewrite
@@ -21,6 +23,14 @@ class Stage:
     after: GraphIR
     rewrites: list[Rewrite]
     seconds: float  # since the stage before ended
+    _difference: Difference | None = None
+
+    @property
+    def difference(self) -> Difference:
+        """What the stage changed; found when it is first asked for."""
+        if self._difference is None:
+            self._difference = difference(self.before.nodes, self.after.nodes)
+        return self._difference
 
 
 @dataclass(slots=True)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 #: What hands on memory that is there without the step: variables, feeds, constants.
 _HELD: Final = frozenset(
-    {"_Arg", "Const", "HostConst", "ReadVariableOp", "VariableV2", "Variable"}
+    {
+        *("_Arg", "Const", "HostConst", "ReadVariableOp", "VarHandleOp"),
+        *("VariableV2", "Variable"),
+    }
 )
 
 
@@ -27,7 +30,7 @@ class ValueLife:
     node: str
     output: int
     device: str
-    memory: str  # "host", "device", or "" for what is no array
+    memory: str  # "host", "device", "variable", or "" for what is no array
     dtype: str
     shape: tuple[int, ...]
     size: int  # bytes
@@ -154,7 +157,7 @@ class _Player:
         for index, (memory, buffer, size) in enumerate(stats.buffers):
             if not memory or not buffer:
                 continue
-            if stats.op in _HELD:
+            if stats.op in _HELD or memory == "variable":
                 if buffer not in self._sizes:
                     self._held[buffer] = size
                 continue

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.inspect.explain.differences import described, difference
+from tensorloom.inspect.explain.differences import described
 from tensorloom.inspect.explain.transfers import transfer_text
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _stages(explanation: Explanation) -> Iterator[str]:
         if inside:
             yield f"  (the same passes in {len(inside)} functions)"
             inside.clear()
-        found = difference(stage.before.nodes, stage.after.nodes)
+        found = stage.difference
         if found.is_empty and stage.name != "prune":
             continue
         yield (
@@ -70,8 +70,7 @@ def _stages(explanation: Explanation) -> Iterator[str]:
     quiet = [
         stage.name
         for stage in explanation.stages
-        if not stage.function
-        and difference(stage.before.nodes, stage.after.nodes).is_empty
+        if not stage.function and stage.difference.is_empty
     ]
     if quiet:
         yield f"without effect here: {', '.join(quiet)}"
@@ -236,7 +235,7 @@ def _check_known(explanation: Explanation, name: str) -> None:
 def _diff(stage: Stage) -> Iterator[str]:
     from tensorloom.inspect.explain.differences import changes
 
-    found = difference(stage.before.nodes, stage.after.nodes)
+    found = stage.difference
     if stage.function and found.is_empty:
         return
     if stage.function:

@@ -15,6 +15,7 @@ from tensorloom.framework.interfaces import NodeStats, StepMetadata
 from tensorloom.framework.registry.op_kernel import OpKernelContext
 from tensorloom.framework.runtime import threads
 from tensorloom.framework.runtime.cancellation import CancellationManager
+from tensorloom.framework.runtime.resource import Variable
 from tensorloom.transport.wire.request_ids import new_step_id
 from tensorloom.worker.run.rendezvous import Rendezvous
 
@@ -153,6 +154,8 @@ def _buffer(value: Any) -> tuple[str, int, int]:
         while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
             value = value.base
         return "host", _storage(value), int(value.nbytes)
+    if isinstance(value, Variable) and value.value is not None:
+        return "variable", *_buffer(value.value)[1:]
     return "", 0, 0
 
 

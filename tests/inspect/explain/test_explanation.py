@@ -213,3 +213,13 @@ def test_mistakes_of_the_caller() -> None:
     sess.close()
     with pytest.raises(RuntimeError, match="closed Session"):
         sess.explain(x + 1.0)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_variables_are_held_and_not_of_the_step(use_resource: bool) -> None:
+    v = tf.get_variable("v", [100, 10], use_resource=use_resource)
+    x = tf.placeholder(tf.float32, [5, 100], name="x")
+    e = explained(tf.reduce_sum(tf.matmul(x, v)), {x: np.ones([5, 100], np.float32)})
+    (memory,) = e.memory.devices
+    assert memory.held >= 100 * 10 * 4 + 5 * 100 * 4
+    assert memory.peak < 1000
