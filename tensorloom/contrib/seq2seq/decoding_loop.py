@@ -13,6 +13,7 @@ from tensorloom.framework.types import dtypes, nest
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.keras.engine.base_layer import Layer
 from tensorloom.nn.rnn_cell import zero_states
 from tensorloom.nn.rnn_step import cache_variables, transpose_batch_time
 from tensorloom.ops.array import array_ops
@@ -78,9 +79,87 @@ class Decoder(abc.ABC):
         return False
 
 
+class BaseDecoder(Layer):
+    """A decoder that is a Keras layer: its call runs all the steps.
+
+    Args:
+      output_time_major, impute_finished, maximum_iterations, parallel_iterations,
+        swap_memory: see `dynamic_decode`.
+      **kwargs: of the layer: its name and dtype.
+    """
+
+    def __init__(
+        self,
+        output_time_major: bool = False,
+        impute_finished: bool = False,
+        maximum_iterations: Any = None,
+        parallel_iterations: int = 32,
+        swap_memory: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.output_time_major = output_time_major
+        self.impute_finished = impute_finished
+        self.maximum_iterations = maximum_iterations
+        self.parallel_iterations = parallel_iterations
+        self.swap_memory = swap_memory
+
+    def call(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> Any:
+        """(outputs, final state, sequence lengths); see `dynamic_decode`.
+
+        Args:
+          inputs, initial_state, **kwargs: go to `initialize`.
+        """
+        return self._decode(inputs, initial_state=initial_state, **kwargs)
+
+    def _decode(self, inputs: Any, **kwargs: Any) -> Any:
+        return dynamic_decode(
+            self,
+            output_time_major=self.output_time_major,
+            impute_finished=self.impute_finished,
+            maximum_iterations=self.maximum_iterations,
+            parallel_iterations=self.parallel_iterations,
+            swap_memory=self.swap_memory,
+            decoder_init_input=inputs,
+            decoder_init_kwargs=kwargs,
+        )
+
+    @property
+    def batch_size(self) -> Any:
+        """The number of sequences."""
+        raise NotImplementedError
+
+    @property
+    def output_size(self) -> Any:
+        """Sizes of a step's outputs: numbers or shapes, without the batch."""
+        raise NotImplementedError
+
+    @property
+    def output_dtype(self) -> Any:
+        """Dtypes of a step's outputs, in the structure of `output_size`."""
+        raise NotImplementedError
+
+    def initialize(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> Any:
+        """(finished [batch], first inputs, first state)."""
+        raise NotImplementedError
+
+    def step(self, time: Any, inputs: Any, state: Any) -> Any:
+        """A step; see `Decoder.step`."""
+        raise NotImplementedError
+
+    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> Any:
+        """(outputs, final state) of those of the loop; see `Decoder.finalize`."""
+        raise NotImplementedError
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        """Whether `finished` of a step is the whole truth."""
+        return False
+
+
 @export("contrib.seq2seq.dynamic_decode")
 def dynamic_decode(
-    decoder: Decoder,
+    decoder: Decoder | BaseDecoder,
     output_time_major: bool = False,
     impute_finished: bool = False,
     maximum_iterations: Any = None,
@@ -99,7 +178,8 @@ def dynamic_decode(
       maximum_iterations: int32 scalar, the most steps.
       parallel_iterations, swap_memory: hints for the loop.
       scope: variable scope, "decoder" by default.
-      **kwargs: for decoders that are Keras layers; there are none here, so none count.
+      **kwargs: for decoders that are Keras layers: `decoder_init_input`, and
+        `decoder_init_kwargs`, a dict, for their `initialize`.
 
     Returns:
       (outputs [batch, time, ...], final state, sequence lengths int32 [batch]).
@@ -108,8 +188,7 @@ def dynamic_decode(
       TypeError: not a decoder.
       ValueError: `maximum_iterations` is no scalar.
     """
-    del kwargs
-    if not isinstance(decoder, Decoder):
+    if not isinstance(decoder, Decoder | BaseDecoder):
         raise TypeError(
             f"Expected decoder to be type Decoder, but saw: {type(decoder)}"
         )
@@ -117,7 +196,7 @@ def dynamic_decode(
         cache_variables(entered)
         if maximum_iterations is not None:
             maximum_iterations = _limit(maximum_iterations)
-        loop = _Loop(decoder, impute_finished, maximum_iterations)
+        loop = _Loop(decoder, impute_finished, maximum_iterations, kwargs)
         outputs, state, lengths = loop.run(parallel_iterations, swap_memory)
         # A decoder that has no `finalize` of its own wants none.
         with contextlib.suppress(NotImplementedError):
@@ -139,9 +218,21 @@ def _limit(maximum_iterations: Any) -> Tensor:
 class _Loop:
     """The while loop over the steps of one decoder."""
 
-    def __init__(self, decoder: Decoder, impute: bool, limit: Tensor | None) -> None:
+    def __init__(
+        self,
+        decoder: Decoder | BaseDecoder,
+        impute: bool,
+        limit: Tensor | None,
+        given: dict[str, Any],
+    ) -> None:
         self.decoder, self.impute, self.limit = decoder, impute, limit
-        self.finished, self.inputs, self.state = decoder.initialize()
+        if isinstance(decoder, Decoder):
+            first = decoder.initialize()
+        else:
+            first = decoder.initialize(
+                given.get("decoder_init_input"), **given.get("decoder_init_kwargs", {})
+            )
+        self.finished, self.inputs, self.state = first
         batch = decoder.batch_size
         self.zeros = nest.map_structure(
             lambda size, dtype: zero_states(size, batch, dtype),

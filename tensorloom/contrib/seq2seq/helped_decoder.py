@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tensorloom.contrib.seq2seq.decoding_loop import Decoder
+from tensorloom.contrib.seq2seq.decoding_loop import BaseDecoder, Decoder
 from tensorloom.contrib.seq2seq.helpers import Helper
+from tensorloom.contrib.seq2seq.samplers import Sampler
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.types import nest
 from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.keras.engine import base_layer
 from tensorloom.layers.base import Layer
 from tensorloom.nn.rnn_cell import check_is_cell
 
@@ -102,5 +104,83 @@ class BasicDecoder(Decoder):
             finished, next_inputs, next_state = self._helper.next_inputs(
                 time=time, outputs=outputs, state=cell_state, sample_ids=sample_ids
             )
+        output = BasicDecoderOutput(outputs, sample_ids)
+        return output, next_state, next_inputs, finished
+
+
+class BasicDecoderV2(BaseDecoder):
+    """A `BasicDecoder` that is a Keras layer, with a sampler for its inputs.
+
+        decoder = BasicDecoderV2(cell, TrainingSampler())
+        outputs, state, lengths = decoder(
+            inputs, initial_state=state, sequence_length=lengths
+        )
+
+    Args:
+      cell: an RNNCell.
+      sampler: a `Sampler`.
+      output_layer: a layer on the cell's outputs.
+      **kwargs: see `BaseDecoder`.
+
+    Raises:
+      TypeError: not a cell, sampler or layer.
+    """
+
+    def __init__(
+        self, cell: Any, sampler: Any, output_layer: Any = None, **kwargs: Any
+    ) -> None:
+        check_is_cell("cell", cell)
+        if not isinstance(sampler, Sampler):
+            raise TypeError(f"sampler must be a Sampler, received: {sampler}")
+        if output_layer is not None and not isinstance(output_layer, base_layer.Layer):
+            raise TypeError(f"output_layer must be a Layer, received: {output_layer}")
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.sampler = sampler
+        self.output_layer = output_layer
+        self._cell_dtype: Any = None
+
+    def initialize(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> Any:
+        """(finished, first inputs, first state).
+
+        Args:
+          inputs, **kwargs: of the sampler.
+          initial_state: of the cell.
+        """
+        self._cell_dtype = nest.flatten(initial_state)[0].dtype
+        return (*self.sampler.initialize(inputs, **kwargs), initial_state)
+
+    @property
+    def batch_size(self) -> Any:
+        """That of the sampler."""
+        return self.sampler.batch_size
+
+    def _rnn_output_size(self) -> Any:
+        return size_after(self.output_layer, TensorShape(self.cell.output_size))
+
+    @property
+    def output_size(self) -> Any:
+        """Sizes of outputs and samples."""
+        return BasicDecoderOutput(
+            rnn_output=self._rnn_output_size(), sample_id=self.sampler.sample_ids_shape
+        )
+
+    @property
+    def output_dtype(self) -> Any:
+        """The dtype of the first state, and that of samples."""
+        return BasicDecoderOutput(
+            nest.map_structure(lambda _: self._cell_dtype, self._rnn_output_size()),
+            self.sampler.sample_ids_dtype,
+        )
+
+    def step(self, time: Any, inputs: Any, state: Any) -> Any:
+        """(BasicDecoderOutput, next state, next inputs, finished)."""
+        outputs, cell_state = self.cell(inputs, state)
+        if self.output_layer is not None:
+            outputs = self.output_layer(outputs)
+        sample_ids = self.sampler.sample(time=time, outputs=outputs, state=cell_state)
+        finished, next_inputs, next_state = self.sampler.next_inputs(
+            time=time, outputs=outputs, state=cell_state, sample_ids=sample_ids
+        )
         output = BasicDecoderOutput(outputs, sample_ids)
         return output, next_state, next_inputs, finished

@@ -21,6 +21,17 @@ def embedding_function(embedding: Any) -> Callable[[Any], Any]:
     return lambda ids: embedding_lookup(embedding, ids)
 
 
+def checked_embedding_fn(
+    embedding_fn: Any, wanted: str = "callable"
+) -> Callable[[Any], Any] | None:
+    """The function itself, or None. Raises ValueError: neither."""
+    if embedding_fn is None or callable(embedding_fn):
+        return embedding_fn  # type: ignore[no-any-return]
+    raise ValueError(
+        f"embedding_fn is expected to be {wanted}, got {type(embedding_fn)}"
+    )
+
+
 def start_and_end(start_tokens: Any, end_token: Any) -> tuple[Tensor, Tensor]:
     """Both as int32 tensors.
 

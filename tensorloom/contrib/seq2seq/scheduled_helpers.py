@@ -21,8 +21,8 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
 
 
-def _probability(value: Any) -> Tensor:
-    """As a tensor. Raises ValueError unless it is a scalar or vector."""
+def checked_probability(value: Any) -> Tensor:
+    """A probability as a tensor. Raises ValueError: neither a scalar nor a vector."""
     tensor = convert_to_tensor(value, name="sampling_probability")
     if tensor.shape.rank not in (0, 1):
         raise ValueError(
@@ -88,7 +88,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             [*values, sampling_probability],
         ):
             self._embedding_fn = embedding_function(embedding)
-            self._sampling_probability = _probability(sampling_probability)
+            self._sampling_probability = checked_probability(sampling_probability)
             self._seed = seed
             self._scheduling_seed = scheduling_seed
             super().__init__(
@@ -173,7 +173,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
     ) -> None:
         values = [inputs, auxiliary_inputs, sampling_probability]
         with name_scope(name, "ScheduledOutputTrainingHelper", values):
-            self._sampling_probability = _probability(sampling_probability)
+            self._sampling_probability = checked_probability(sampling_probability)
             self._auxiliary_input_tas = None
             if auxiliary_inputs is not None:
                 inputs = convert_to_tensor(inputs, name="inputs")

@@ -76,6 +76,49 @@ def sequence_loss(
         return losses
 
 
+class SequenceLoss:
+    """`sequence_loss` as an object: of the true and the predicted sequences.
+
+    Args:
+      average_across_timesteps, average_across_batch, sum_over_timesteps,
+        sum_over_batch, softmax_loss_function, name: see `sequence_loss`.
+    """
+
+    def __init__(
+        self,
+        average_across_timesteps: bool = False,
+        average_across_batch: bool = False,
+        sum_over_timesteps: bool = True,
+        sum_over_batch: bool = True,
+        softmax_loss_function: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.average_across_timesteps = average_across_timesteps
+        self.average_across_batch = average_across_batch
+        self.sum_over_timesteps = sum_over_timesteps
+        self.sum_over_batch = sum_over_batch
+        self.softmax_loss_function = softmax_loss_function
+        self.name = name
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """The loss of logits `y_pred` where classes `y_true` are right.
+
+        Args:
+          sample_weight: floats [batch, time]; must be given, as in TensorFlow.
+        """
+        return sequence_loss(
+            y_pred,
+            y_true,
+            sample_weight,
+            self.average_across_timesteps,
+            self.average_across_batch,
+            self.sum_over_timesteps,
+            self.sum_over_batch,
+            self.softmax_loss_function,
+            self.name,
+        )
+
+
 def _check_rank(what: str, value: Any, rank: int, form: str) -> None:
     if len(value.get_shape()) != rank:
         raise ValueError(f"{what} must be a {form} tensor")
