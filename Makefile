@@ -40,6 +40,10 @@ venv: $(VENV)/.dev ## the virtual environment .venv with every tool
 demo: $(VENV)/.user ## the whole life of a model of digits; a killed run goes on
 	@$(BIN)/python examples/digits_life.py
 
+.PHONY: demo-serve
+demo-serve: $(VENV)/.user ## digits behind a model server, whose versions change under load
+	@$(BIN)/python examples/digits_serve.py
+
 .PHONY: examples
 examples: $(VENV)/.user ## train each example to the quality that it promises; ONLY=REGEX
 	@$(BIN)/python tools/train_examples.py $(if $(ONLY),--only '$(ONLY)')

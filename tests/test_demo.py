@@ -68,3 +68,20 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         tf.saved_model.loader.load(session, ["serve"], str(export))
         assert session.run("global_step:0") == STEPS
+
+
+def test_digits_are_served(tmp_path: Path) -> None:
+    program = PROGRAM.with_name("digits_serve.py")
+    options = ["--epochs", "1", "--versions", "2", "--clients", "1"]
+    done = subprocess.run(
+        [sys.executable, str(program), *options],
+        cwd=tmp_path,
+        env=dict(os.environ, PYTHONPATH=str(PROGRAM.parents[1])),
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "version 2 has taken over" in done.stdout
+    assert "dropped requests: 0; the server ended with status 0" in done.stdout

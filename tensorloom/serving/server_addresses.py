@@ -125,6 +125,7 @@ def _routes(options: ServerOptions, api: ModelApi, pads: bool) -> list[Any]:
     from tensorloom.serving.rest import health
     from tensorloom.serving.rest.http_app import Route
     from tensorloom.serving.rest.model_handlers import ModelHandlers
+    from tensorloom.serving.rest.status_page import StatusPage
     from tensorloom.serving.v2.rest import V2Handlers
 
     v2 = V2Handlers(Models(api))
@@ -134,6 +135,10 @@ def _routes(options: ServerOptions, api: ModelApi, pads: bool) -> list[Any]:
         Route("/v2", v2.answer),
         Route("/v2/health", v2.health, is_guarded=False, is_quick=True),
     ]
+    if options.enable_status_page:
+        page = StatusPage(api)
+        routes.append(Route("/", page.page, is_guarded=False, is_quick=True))
+        routes.append(Route("/status", page.data))
     path = _metrics_path(options)
     if path:
         routes.append(Route(path, _metrics_handler(api, path)))
