@@ -91,6 +91,16 @@ raw_ops = sys.modules[f"{__name__}.raw_ops"] = RawOps(f"{__name__}.raw_ops")
 _this.compat.v1 = sys.modules[f"{__name__}.compat.v1"] = _this
 
 
+def _flags_of_absl(name: str) -> Any:
+    return importlib.import_module(
+        "tensorloom.client.program.program_flags"
+    ).name_of_absl(name)
+
+
+export.add_fallback("flags", _flags_of_absl)
+export.add_fallback("app.flags", _flags_of_absl)
+
+
 def __getattr__(name: str) -> Any:
     """Protobuf messages such as `tf.ConfigProto`, loaded when they are first used.
 

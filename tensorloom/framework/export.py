@@ -155,6 +155,19 @@ def exports() -> dict[str, Any]:
     return {name: find(name) for name in names()}
 
 
+def add_fallback(path: str, function: Callable[[str], Any]) -> None:
+    """Has names that are not declared in a namespace asked for elsewhere.
+
+    Args:
+      function: gives what a name stands for, or raises AttributeError.
+    """
+    _FALLBACKS[path] = function
+
+
+# Namespace -> what is asked for names that are not declared.
+_FALLBACKS: dict[str, Callable[[str], Any]] = {}
+
+
 class _PublicModule(ModuleType):
     """A module of public names, which are loaded when they are first used."""
 
@@ -163,6 +176,8 @@ class _PublicModule(ModuleType):
         if name not in _CHILDREN.get(path, ()):
             if name == "__all__":  # for `from tensorloom import *`
                 return sorted(_CHILDREN.get(path, ()))
+            if path in _FALLBACKS:
+                return _FALLBACKS[path](name)
             raise AttributeError(
                 f"module {self.__name__!r} has no attribute {name!r}",
                 name=name,

@@ -1,8 +1,14 @@
-"""`tf.flags` and `tf.app.run`: command-line flags of a TensorFlow 1 program."""
+"""`tf.flags` and `tf.app.run`: command-line flags of a TensorFlow 1 program.
+
+TensorFlow's flags are those of the library absl. In a program that imports absl they
+are here, too: what it defines through either is one set of flags, parsed once. Other
+programs need no absl.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -157,11 +163,89 @@ class FlagValues:
         return sorted(self._flags)
 
 
-FLAGS = FlagValues()
+class FlagValuesWrapper:
+    """The program's flags: absl's in a program that imports absl, else our own.
+
+    All parse the command line when one is first read.
+    """
+
+    def __init__(self, flags_object: Any) -> None:
+        self.__dict__["_own"] = flags_object
+        # Definitions so far, for absl: name of the function, its arguments.
+        self.__dict__["_definitions"] = []
+
+    def store(self) -> Any:
+        """Where the flags are now. Those defined before absl came move there."""
+        absl = _loaded_absl()
+        if absl is None or not isinstance(self._own, FlagValues):
+            return self.__dict__["_own"]
+        definitions = self.__dict__["_definitions"]
+        while definitions:
+            name, args, kwargs = definitions.pop(0)
+            getattr(absl, name)(*args, **kwargs)
+        return absl.FLAGS
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.store()(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            return getattr(self.__dict__["_own"], name)
+        store = self.store()
+        if not store.is_parsed():
+            store(sys.argv)
+        return getattr(store, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.store(), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.store(), name)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.store()[name]
+
+    def __setitem__(self, name: str, flag: Any) -> None:
+        self.store()[name] = flag
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.store()
+
+    def __len__(self) -> int:
+        return len(self.store())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.store())
+
+    def __dir__(self) -> list[str]:
+        return dir(self.store())
+
+
+def _loaded_absl() -> Any:
+    """`absl.flags`, once the program has imported it."""
+    return sys.modules.get("absl.flags")
+
+
+def name_of_absl(name: str) -> Any:
+    """A name of `absl.flags` that is not declared here, for `tf.flags`.
+
+    Raises:
+      AttributeError: absl is not installed, or has no such name.
+    """
+    try:
+        return getattr(importlib.import_module("absl.flags"), name)
+    except ImportError:
+        raise AttributeError(
+            f"there is no tf.flags.{name}; where it is a name of absl.flags, install "
+            "absl-py"
+        ) from None
+
+
+FLAGS = FlagValuesWrapper(FlagValues())
 export_value(FLAGS, "flags.FLAGS", "app.flags.FLAGS")
 
 
-F = TypeVar("F", bound=Callable[..., None])
+F = TypeVar("F", bound=Callable[..., Any])
 # What the arguments of the `DEFINE_` functions were called before they were absl's.
 _OLDER_NAMES: Final = {
     "flag_name": "name",
@@ -174,21 +258,32 @@ def _older_names(define: F) -> F:
     """Takes arguments under their older names, too."""
 
     @wraps(define)
-    def with_names(*args: Any, **kwargs: Any) -> None:
-        define(*args, **{_OLDER_NAMES.get(k, k): v for k, v in kwargs.items()})
+    def with_names(*args: Any, **kwargs: Any) -> Any:
+        kwargs = {_OLDER_NAMES.get(k, k): v for k, v in kwargs.items()}
+        return _define_once(define, args, kwargs)
 
     return with_names  # type: ignore[return-value]
 
 
-def _values_of(args: dict[str, Any]) -> FlagValues:
+def _define_once(
+    define: Callable[..., None], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Defines a flag of the program where its flags are, or one of `flag_values`."""
+    if isinstance(kwargs.get("flag_values"), FlagValues):
+        return define(*args, **kwargs)
+    if kwargs.get("flag_values") is FLAGS:
+        del kwargs["flag_values"]
+    # define_bool -> DEFINE_bool
+    name = define.__name__.replace("define", "DEFINE", 1)
+    if FLAGS.store() is not FLAGS.__dict__["_own"]:
+        return getattr(_loaded_absl(), name)(*args, **kwargs)
+    FLAGS.__dict__["_definitions"].append((name, args, kwargs))
+    return define(*args, **kwargs)
+
+
+def _values_of(args: dict[str, Any]) -> Any:
     """Where a flag is defined: `FLAGS`, or what `flag_values` says."""
-    found: FlagValues = args.get("flag_values", FLAGS)
-    return found
-
-
-def wrapped_flag_values(flags_object: FlagValues) -> FlagValues:
-    """The flags themselves: all parse the command line when one is first read."""
-    return flags_object
+    return args.get("flag_values", FLAGS)
 
 
 def _boolean(text: str) -> bool:
@@ -241,6 +336,7 @@ def define_bool(name: str, default: bool | None, help: str, **args: Any) -> None
 
 
 @export("flags.DEFINE_enum", "app.flags.DEFINE_enum")
+@_older_names
 def define_enum(
     name: str, default: str | None, enum_values: Sequence[str], help: str, **args: Any
 ) -> None:
@@ -249,6 +345,7 @@ def define_enum(
 
 
 @export("flags.DEFINE_list", "app.flags.DEFINE_list")
+@_older_names
 def define_list(name: str, default: Any, help: str, **args: Any) -> None:
     """Defines a flag whose value is a list, written with commas."""
     if isinstance(default, str):
@@ -257,6 +354,7 @@ def define_list(name: str, default: Any, help: str, **args: Any) -> None:
 
 
 @export("flags.DEFINE_multi_string", "app.flags.DEFINE_multi_string")
+@_older_names
 def define_multi_string(name: str, default: Any, help: str, **args: Any) -> None:
     """Defines a flag that may be given several times."""
     _values_of(args)._define(name, default, help, action="append")
@@ -265,13 +363,17 @@ def define_multi_string(name: str, default: Any, help: str, **args: Any) -> None
 @export("flags.mark_flag_as_required", "app.flags.mark_flag_as_required")
 def mark_flag_as_required(name: str) -> None:
     """Makes it an error to start the program without this flag."""
-    FLAGS._required.add(name)
+    mark_flags_as_required([name])
 
 
 @export("flags.mark_flags_as_required", "app.flags.mark_flags_as_required")
 def mark_flags_as_required(names: Sequence[str]) -> None:
     """`mark_flag_as_required` for several."""
+    if FLAGS.store() is not FLAGS.__dict__["_own"]:
+        _loaded_absl().mark_flags_as_required(names)
+        return
     FLAGS._required.update(names)
+    FLAGS.__dict__["_definitions"].append(("mark_flags_as_required", (names,), {}))
 
 
 @export("app.run")
@@ -279,6 +381,20 @@ def run(
     main: Callable[[list[str]], Any] | None = None, argv: list[str] | None = None
 ) -> NoReturn:
     """Parses the flags, calls `main(argv)` and exits with what it returns."""
-    rest = FLAGS(sys.argv if argv is None else argv)
     main = main or sys.modules["__main__"].main
+    if _loaded_absl() is not None:
+        _run_with_absl(main, argv)
+    rest = FLAGS(sys.argv if argv is None else argv)
     sys.exit(main(rest))
+
+
+def _run_with_absl(
+    main: Callable[[list[str]], Any], argv: list[str] | None
+) -> NoReturn:
+    """`absl.app.run`, which leaves flags that nobody defined in `argv`."""
+
+    def parsed(args: list[str]) -> Any:
+        return FLAGS(sys.argv if args is None else args, known_only=True)
+
+    importlib.import_module("absl.app").run(main=main, argv=argv, flags_parser=parsed)
+    sys.exit(0)
