@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,73 @@ def test_snapshot_is_read_again(tmp_path: Path) -> None:
     first = _elements(_numbers(5).apply(snapshot.snapshot(folder)))
     again = _elements(_numbers(5).apply(snapshot.snapshot(folder)))
     assert first == again == [0, 1, 2, 3, 4]
+
+
+def _files(folder: Path) -> dict[str, list[str]]:
+    """The names of files by run."""
+    runs = sorted(run for mark in folder.iterdir() for run in mark.iterdir())
+    assert all(len(mark.name) == 16 for mark in folder.iterdir())
+    return {
+        run.name: sorted(file.name for file in run.iterdir())
+        for run in runs
+        if run.is_dir()
+    }
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP"])
+def test_a_snapshot_has_tensorflows_layout(tmp_path: Path, compression: str) -> None:
+    texts = _numbers(2).map(lambda x: (x, tf.as_string(x)))
+    take = snapshot.snapshot(str(tmp_path), compression=compression)
+    assert _elements(texts.apply(take)) == [(0, b"0"), (1, b"1")]
+    (names,) = _files(tmp_path).values()
+    assert names == ["00000000.snapshot"]
+    (file,) = tmp_path.glob("*/*/00000000.snapshot")
+    content = file.read_bytes()
+    if compression:
+        content = gzip.decompress(content)
+    # The length, then a message of two tensors with raw contents.
+    first = (
+        b"\x1a" + bytes(7) + b"\n\x0e\x08\t\x12\x00\"\x08" + bytes(8)
+        + b"\n\x08\x08\x07\x12\x00\"\x02\x010"
+    )  # fmt: skip
+    assert content[: len(first)] == first
+    assert _elements(texts.apply(take)) == [(0, b"0"), (1, b"1")]
+
+
+def test_pipelines_have_snapshots_of_their_own(tmp_path: Path) -> None:
+    take = snapshot.snapshot(str(tmp_path))
+    for count in (3, 4, 3):
+        assert _elements(_numbers(count).apply(take)) == list(range(count))
+    assert len(list(tmp_path.iterdir())) == 2
+    assert _elements(_numbers(3).map(lambda x: x + 1).apply(take)) == [1, 2, 3]
+    assert _elements(_numbers(3).map(lambda x: x + 2).apply(take)) == [2, 3, 4]
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_large_snapshot_has_several_files(tmp_path: Path) -> None:
+    blocks = _numbers(3).map(lambda x: tf.fill([1 << 17], x))
+    take = snapshot.snapshot(str(tmp_path), shard_size_bytes=1 << 20)
+    assert len(_elements(blocks.apply(take).map(tf.reduce_sum))) == 3
+    (names,) = _files(tmp_path).values()
+    assert names == ["00000000.snapshot", "00000001.snapshot"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at least 1 MiB"):
+        _elements(blocks.apply(snapshot.snapshot(str(tmp_path), shard_size_bytes=1)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'' or 'GZIP'"):
+        _elements(blocks.apply(snapshot.snapshot(str(tmp_path), compression="LZ")))
+
+
+def test_who_comes_while_a_snapshot_is_written_passes_by(tmp_path: Path) -> None:
+    take = snapshot.snapshot(str(tmp_path))
+    with tf.Graph().as_default(), tf.Session() as session:
+        iterators = [
+            tf.data.make_initializable_iterator(tf.data.Dataset.range(5).apply(take))
+            for _ in range(2)
+        ]
+        session.run([iterator.initializer for iterator in iterators])
+        elements = [iterator.get_next() for iterator in iterators]
+        for number in range(5):
+            assert [session.run(e) for e in elements] == [number, number]
+    assert len(_files(tmp_path)) == 1
 
 
 def test_directed_interleave() -> None:

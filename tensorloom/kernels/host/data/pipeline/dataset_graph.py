@@ -10,7 +10,8 @@ Nodes are numbered as TensorFlow numbers them; statistics are tagged with their 
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -135,6 +136,51 @@ def _with_names(dataset: Dataset, names: dict[int, str]) -> Dataset:
     result.inputs = tuple(_with_names(each, names) for each in dataset.inputs)
     result.graph_name = names.get(id(dataset), "")
     return result
+
+
+def fingerprint(dataset: Dataset) -> str:
+    """Sixteen digits that are the same for pipelines that do the same.
+
+    Names do not count, nor does the order in which functions were made.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    _fingerprint(dataset, digest.update)
+    return digest.hexdigest()
+
+
+def _fingerprint(
+    value: Any, add: Callable[[bytes], None], functions: Any = None
+) -> None:
+    if isinstance(value, Dataset):
+        maker = value.maker
+        _fingerprint(type(value).__name__ if maker is None else maker.op, add)
+        if maker is not None:
+            attrs = {k: v for k, v in maker.attrs.items() if not k.startswith("_")}
+            _fingerprint(attrs, add, maker.functions)
+        _fingerprint(value.inputs if maker is None else value.arguments, add)
+    elif isinstance(value, NameAttrList):
+        function = (functions or {}).get(value.name)
+        _fingerprint(value.name if function is None else function, add, functions)
+    elif isinstance(value, FunctionIR):
+        names = [*value.arg_names, *value.nodes]
+        number = {name: index for index, name in enumerate(names)}
+        for node in value.nodes.values():
+            edges = [(number.get(name), index) for name, index in node.inputs]
+            _fingerprint([node.op, edges, node.attrs], add, functions)
+        _fingerprint([(number.get(n), i) for n, i in value.returns], add)
+    elif isinstance(value, np.ndarray) and value.dtype != object:
+        add(f"{value.dtype.str}{value.shape}".encode())
+        add(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, (list, tuple)):
+        add(f"[{len(value)}".encode())
+        for each in value:
+            _fingerprint(each, add, functions)
+    elif isinstance(value, dict):
+        _fingerprint(sorted(value.items()), add, functions)
+    elif isinstance(value, np.ndarray):
+        _fingerprint(list(value.ravel()), add, functions)
+    else:
+        add(repr(value).encode())
 
 
 def check_stateless(dataset: Dataset, allowed: Collection[str] = ()) -> None:

@@ -16,10 +16,6 @@ from tensorloom.kernels.host.data.pipeline.batching import (
     stack_elements,
     text_of,
 )
-from tensorloom.kernels.host.data.pipeline.counted_calls import (
-    CountedCalls,
-    CountedIterator,
-)
 from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     DatasetIterator,
@@ -35,6 +31,10 @@ from tensorloom.kernels.host.data.pipeline.environment import (
     Environment,
     capture,
     capture_each,
+)
+from tensorloom.kernels.host.data.pipeline.statistics import (
+    CountedCalls,
+    CountedIterator,
 )
 
 if TYPE_CHECKING:

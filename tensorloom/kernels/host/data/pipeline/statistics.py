@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.data.pipeline.environment import Environment
 
+    _Function = Callable[[Environment, Element], Element]
+
 # What TensorFlow counts for a string beside its characters.
 _STRING_BYTES = 8
 
@@ -226,3 +228,58 @@ def bytes_produced_stats_dataset(c: OpKernelConstruction) -> Compute:
     return lambda source, tag: _MeasuredDataset(
         as_dataset(source), tag[()].decode(), _bytes
     )
+
+
+# --- what is counted for each call ---------------------------------------------------
+
+
+class CountedCalls:
+    """How long each call takes, and how many of the threads are busy."""
+
+    def __init__(
+        self, statistics: Statistics, calls: str, name: str, threads: int
+    ) -> None:
+        self._statistics, self._calls, self._name = statistics, calls, name
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._active = self._count = 0
+
+    def timed(self, function: _Function) -> _Function:
+        """The function; its calls are counted."""
+
+        def apply(env: Environment, element: Element) -> Element:
+            with self._lock:
+                self._active += 1
+            begin = time.perf_counter_ns()
+            try:
+                return function(env, element)
+            finally:
+                duration = (time.perf_counter_ns() - begin) // 1000
+                with self._lock:
+                    self._active -= 1
+                    self._count += 1
+                self._statistics.add_to_histogram(
+                    f"{self._calls}::execution_time", duration, self._count
+                )
+
+        return apply
+
+    def tell(self) -> None:
+        """Tells what part of the threads is busy."""
+        self._statistics.set_scalar(
+            f"{self._name}::thread_utilization",
+            self._active / self._threads,
+            self._count,
+        )
+
+
+class CountedIterator(DatasetIterator):
+    """Tells how busy the threads are whenever an element is taken."""
+
+    def __init__(self, source: DatasetIterator, calls: CountedCalls) -> None:
+        self._source, self._calls = source, calls
+
+    def __next__(self) -> Element:
+        element = next(self._source)
+        self._calls.tell()
+        return element

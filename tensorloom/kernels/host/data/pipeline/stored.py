@@ -357,11 +357,9 @@ class _SnapshotDataset(Dataset):
 
 
 @dataset_kernel(
-    "SnapshotDataset",
-    "SnapshotDatasetV2",
-    retains=("reader_func_other_args", "shard_func_other_args"),
+    "SnapshotDatasetV2", retains=("reader_func_other_args", "shard_func_other_args")
 )
-def snapshot_dataset(c: OpKernelConstruction) -> Compute:
+def snapshot_dataset_v2(c: OpKernelConstruction) -> Compute:
     """A snapshot in a directory of its pipeline."""
     import zlib
 
