@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorloom.distributions.class_probabilities import get_logits_and_probs
 from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.divergence import RegisterKL
-from tensorloom.distributions.parameters import (
-    logits_and_probs,
-)
 from tensorloom.distributions.reparameterization import (
     NOT_REPARAMETERIZED,
 )
@@ -39,7 +37,7 @@ class Bernoulli(Distribution):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            self._logits, self._probs = logits_and_probs(
+            self._logits, self._probs = get_logits_and_probs(
                 logits, probs, False, validate_args, name
             )
         super().__init__(

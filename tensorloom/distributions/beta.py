@@ -125,9 +125,7 @@ class Beta(Distribution):
         return parts - math_ops.lgamma(self.total_concentration)
 
     def _cdf(self, x: Tensor) -> Tensor:
-        return special_ops.betainc(
-            self.concentration1, self.concentration0, self._checked_sample(x)
-        )
+        return special_ops.betainc(self.concentration1, self.concentration0, x)
 
     def _entropy(self) -> Any:
         return (
@@ -170,8 +168,8 @@ class Beta(Distribution):
     def _checked_sample(self, x: Tensor) -> Any:
         if not self.validate_args:
             return x
-        one = array_ops.ones([], self.dtype)
         above = check_ops.assert_positive(x, message="sample must be positive")
+        one = array_ops.ones([], self.dtype)
         below = check_ops.assert_less(x, one, message="sample must be less than `1`.")
         return checked(x, [above, below])
 
@@ -194,11 +192,9 @@ def _kl_beta_beta(a: Beta, b: Beta, name: str | None = None) -> Tensor:
 
         def part(field: str) -> Any:
             mine, other = getattr(a, field), getattr(b, field)
-            gammas = math_ops.lgamma(other) - math_ops.lgamma(mine)
-            return gammas - math_ops.digamma(mine) * (other - mine)
+            return math_ops.digamma(mine) * (other - mine)
 
-        mine, other = a.total_concentration, b.total_concentration
-        gammas = math_ops.lgamma(mine) - math_ops.lgamma(other)
-        total = gammas + math_ops.digamma(mine) * (other - mine)
-        found: Tensor = part("concentration1") + part("concentration0") + total
+        found: Tensor = b._log_normalization() - a._log_normalization()
+        found = found - part("concentration1") - part("concentration0")
+        found = found + part("total_concentration")
         return found

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorloom.distributions.class_probabilities import get_logits_and_probs
 from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.divergence import RegisterKL
-from tensorloom.distributions.parameters import (
-    checked,
-    logits_and_probs,
-)
 from tensorloom.distributions.reparameterization import (
     NOT_REPARAMETERIZED,
 )
+from tensorloom.distributions.value_checks import embed_check_integer_casting_closed
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.array import array_ops
-from tensorloom.ops.debugging import check as check_ops
-from tensorloom.ops.debugging import check_rank as check_rank_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
 from tensorloom.ops.random import random_ops
@@ -41,12 +37,9 @@ class Categorical(Distribution):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            self._logits, self._probs = logits_and_probs(
+            self._logits, self._probs = get_logits_and_probs(
                 logits, probs, True, validate_args, name
             )
-            if validate_args:
-                least = check_rank_ops.assert_rank_at_least(self._logits, 1)
-                self._logits = checked(self._logits, [least])
             self._read_shape()
         super().__init__(
             dtype=dtype,
@@ -130,13 +123,16 @@ class Categorical(Distribution):
         return math_ops.cast(drawn, self.dtype)
 
     def _log_prob(self, k: Tensor) -> Tensor:
-        if self.validate_args and k.dtype.is_floating:
-            k = checked(k, [check_ops.assert_equal(k, math_ops.floor(k))])
-        k, logits = self._broadcast(k)
+        k, logits = self._broadcast(self._checked_classes(k))
         return -nn_ops.sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
 
+    def _checked_classes(self, k: Tensor) -> Any:
+        if not self.validate_args:
+            return k
+        return embed_check_integer_casting_closed(k, target_dtype=dtypes.int32)
+
     def _cdf(self, k: Tensor) -> Tensor:
-        k, probs = self._broadcast(k, self.probs)
+        k, probs = self._broadcast(self._checked_classes(k), self.probs)
         rows = array_ops.reshape(probs, [-1, self._event_size])
         below = array_ops.sequence_mask(array_ops.reshape(k, [-1]), self._event_size)
         kept = array_ops.where(below, rows, array_ops.zeros_like(rows))

@@ -10,14 +10,12 @@ from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.divergence import RegisterKL
 from tensorloom.distributions.parameters import (
     checked,
-    last_size,
 )
 from tensorloom.distributions.reparameterization import (
     FULLY_REPARAMETERIZED,
 )
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
-from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.debugging import check as check_ops
@@ -106,46 +104,42 @@ class Dirichlet(Distribution):
         if self.validate_args:
             x = _checked_simplex(x)
         powers = math_ops.xlogy(self.concentration - 1.0, x)
-        normalization = special_ops.lbeta(self.concentration)
-        return math_ops.reduce_sum(powers, -1) - normalization
+        return math_ops.reduce_sum(powers, -1) - special_ops.lbeta(self.concentration)
 
     def _entropy(self) -> Any:
-        classes = math_ops.cast(last_size(self.concentration), self.dtype)
+        classes = math_ops.cast(self.event_shape_tensor()[0], self.dtype)
         total = self.total_concentration
+        found = special_ops.lbeta(self.concentration)
+        found += (total - classes) * math_ops.digamma(total)
         parts = (self.concentration - 1.0) * math_ops.digamma(self.concentration)
-        bend = (total - classes) * math_ops.digamma(total)
-        return (
-            special_ops.lbeta(self.concentration)
-            + bend
-            - math_ops.reduce_sum(parts, -1)
-        )
+        return found - math_ops.reduce_sum(parts, -1)
 
     def _mean(self) -> Tensor:
         return self.concentration / self.total_concentration[..., None]
 
+    def _scale(self) -> Tensor:
+        return math_ops.rsqrt(1.0 + self.total_concentration[..., None])
+
     def _covariance(self) -> Tensor:
-        mean = self._mean()
-        scaled = mean / (1.0 + self.total_concentration[..., None])
-        products = -math_ops.matmul(scaled[..., None], mean[..., None, :])
+        scaled = self._scale() * self._mean()
+        products = -math_ops.matmul(scaled[..., None], scaled[..., None, :])
         return diag_ops.matrix_set_diag(products, self._variance())
 
     def _variance(self) -> Tensor:
-        mean = self._mean()
-        return mean * (1.0 - mean) / (1.0 + self.total_concentration[..., None])
+        scale = self._scale()
+        scaled = scale * self._mean()
+        return scaled * (scale - scaled)
 
     def _mode(self) -> Any:
-        classes = math_ops.cast(last_size(self.concentration), self.dtype)
-        spread = self.total_concentration[..., None] - classes
-        value = (self.concentration - 1.0) / spread
-        defined = math_ops.logical_and(
-            math_ops.reduce_all(self.concentration > 1.0, -1, keepdims=True),
-            array_ops.ones_like(value, dtype=dtypes.bool),
-        )
+        classes = math_ops.cast(self.event_shape_tensor()[0], self.dtype)
+        value = self.concentration - 1.0
+        value = value / (self.total_concentration[..., None] - classes)
         if self.allow_nan_stats:
-            undefined = array_ops.fill(
-                array_ops.shape(value), self.dtype.as_numpy_dtype(np.nan)
-            )
-            return array_ops.where(defined, value, undefined)
+            nan = self.dtype.as_numpy_dtype(np.nan)
+            undefined = array_ops.fill(array_ops.shape(value), nan, name="nan")
+            many = self.batch_shape.ndims != 0
+            defined = math_ops.reduce_all(self.concentration > 1.0, -1, keepdims=many)
+            return array_ops.where_v2(defined, value, undefined)
         return checked(
             value,
             [
@@ -159,13 +153,12 @@ class Dirichlet(Distribution):
 
 
 def _checked_simplex(x: Tensor) -> Any:
-    one = array_ops.ones([], x.dtype)
     return checked(
         x,
         [
             check_ops.assert_positive(x, message="samples must be positive"),
             check_ops.assert_near(
-                one,
+                array_ops.ones([], x.dtype),
                 math_ops.reduce_sum(x, -1),
                 message="sample last-dimension must sum to `1`",
             ),

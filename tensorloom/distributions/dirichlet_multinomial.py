@@ -13,14 +13,16 @@ from tensorloom.distributions.parameters import (
 from tensorloom.distributions.reparameterization import (
     NOT_REPARAMETERIZED,
 )
-from tensorloom.distributions.value_checks import embed_check_nonnegative_integer_form
+from tensorloom.distributions.value_checks import (
+    embed_check_categorical_event_shape,
+    embed_check_nonnegative_integer_form,
+)
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.debugging import check as check_ops
-from tensorloom.ops.debugging import check_rank as check_rank_ops
 from tensorloom.ops.indexing.one_hot import one_hot
 from tensorloom.ops.linalg import matrix_diag as diag_ops
 from tensorloom.ops.math import math_ops
@@ -52,23 +54,10 @@ class DirichletMultinomial(Distribution):
                 )
             self._concentration = convert_to_tensor(concentration, name="concentration")
             if validate_args:
-                checks = [
-                    check_ops.assert_positive(
-                        self._concentration,
-                        message="Concentration parameter must be positive.",
-                    ),
-                    check_rank_ops.assert_rank_at_least(
-                        self._concentration,
-                        1,
-                        message="Concentration parameter must have >=1 dimensions.",
-                    ),
-                    check_ops.assert_less(
-                        1,
-                        array_ops.shape(self._concentration)[-1],
-                        message="Concentration parameter must have event_size >= 2.",
-                    ),
-                ]
-                self._concentration = checked(self._concentration, checks)
+                weights = embed_check_categorical_event_shape(self._concentration)
+                message = "Concentration parameter must be positive."
+                positive = check_ops.assert_positive(weights, message=message)
+                self._concentration = checked(weights, [positive])
             self._total_concentration = math_ops.reduce_sum(self._concentration, -1)
         super().__init__(
             dtype=self._concentration.dtype,
@@ -126,7 +115,7 @@ class DirichletMultinomial(Distribution):
         counts = self._checked_counts(counts)
         ordered = special_ops.lbeta(self.concentration + counts)
         ordered -= special_ops.lbeta(self.concentration)
-        return ordered + log_combinations(self.total_count, counts, "orders")
+        return ordered + log_combinations(self.total_count, counts)
 
     def _probabilities(self) -> Tensor:
         return self.concentration / self.total_concentration[..., None]
@@ -134,18 +123,19 @@ class DirichletMultinomial(Distribution):
     def _mean(self) -> Tensor:
         return self.total_count * self._probabilities()
 
-    def _scale(self) -> Tensor:
+    def _scale(self) -> Any:
         total = self.total_concentration[..., None]
-        return (total + self.total_count[..., None]) / (1.0 + total)
+        return math_ops.sqrt((1.0 + total / self.total_count) / (1.0 + total))
 
     def _covariance(self) -> Tensor:
-        scaled = self._scale() * self._probabilities()
-        products = -math_ops.matmul(scaled[..., None], self._mean()[..., None, :])
+        scaled = self._scale() * self._mean()
+        products = -math_ops.matmul(scaled[..., None], scaled[..., None, :])
         return diag_ops.matrix_set_diag(products, self._variance())
 
-    def _variance(self) -> Tensor:
-        mean = self._mean()
-        return self._scale() * (mean - mean * self._probabilities())
+    def _variance(self) -> Any:
+        scale = self._scale()
+        scaled = scale * self._mean()
+        return scaled * (self.total_count * scale - scaled)
 
     def _checked_counts(self, counts: Tensor) -> Any:
         if not self.validate_args:
@@ -154,6 +144,6 @@ class DirichletMultinomial(Distribution):
         same = check_ops.assert_equal(
             self.total_count,
             math_ops.reduce_sum(counts, -1),
-            message="counts must sum to `self.total_count`",
+            message="counts last-dimension must sum to `self.total_count`",
         )
         return checked(counts, [same])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.distributions import divergence
+from tensorloom.distributions.static_values import pick_vector
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
@@ -211,7 +212,10 @@ class Distribution:
         else:
             count = math_ops.reduce_prod(shape)
         if shape.shape.ndims is None:
-            shape = array_ops.reshape(shape, [-1])
+            scalar = math_ops.equal(array_ops.rank(shape), 0)
+            one = np.array([1], np.int32)
+            vector = pick_vector(scalar, one, array_ops.shape(shape))
+            shape = array_ops.reshape(shape, vector)
         elif shape.shape.ndims == 0:
             if static is not None:
                 one = np.array([static], np.int32)

@@ -45,6 +45,9 @@ class Exponential(Gamma):
         shape = convert_to_tensor(sample_shape, dtype=dtypes.int32)
         return dict.fromkeys(("rate",), shape)
 
+    def _log_survival_function(self, x: Tensor) -> Tensor:
+        return self._log_prob(x) - math_ops.log(self._rate)
+
     def _sample_n(self, n: Tensor, seed: Any = None) -> Tensor:
         shape = array_ops.concat([[n], array_ops.shape(self._rate)], 0)
         drawn = random_ops.random_uniform(

@@ -151,6 +151,8 @@ def _kl_gamma_gamma(a: Gamma, b: Gamma, name: str | None = None) -> Tensor:
         name, "kl_gamma_gamma", [a.concentration, a.rate, b.concentration, b.rate]
     ):
         bend = (a.concentration - b.concentration) * math_ops.digamma(a.concentration)
-        gammas = math_ops.lgamma(b.concentration) - math_ops.lgamma(a.concentration)
-        logs = b.concentration * (math_ops.log(a.rate) - math_ops.log(b.rate))
-        return bend + gammas + logs + a.concentration * (b.rate / a.rate - 1.0)
+        found = bend + math_ops.lgamma(b.concentration)
+        found = found - math_ops.lgamma(a.concentration)
+        found = found + b.concentration * math_ops.log(a.rate)
+        found = found - b.concentration * math_ops.log(b.rate)
+        return found + a.concentration * (b.rate / a.rate - 1.0)

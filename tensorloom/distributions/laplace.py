@@ -17,6 +17,7 @@ from tensorloom.distributions.parameters import (
 from tensorloom.distributions.reparameterization import (
     FULLY_REPARAMETERIZED,
 )
+from tensorloom.distributions.special_math import log_cdf_laplace
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
@@ -108,10 +109,10 @@ class Laplace(Distribution):
         return 0.5 + half_side * (1.0 - math_ops.exp(-math_ops.abs(z)))
 
     def _log_cdf(self, x: Tensor) -> Tensor:
-        return _log_cdf(self._z(x))
+        return log_cdf_laplace(self._z(x))
 
     def _log_survival_function(self, x: Tensor) -> Tensor:
-        return _log_cdf(-self._z(x))
+        return log_cdf_laplace(-self._z(x))
 
     def _entropy(self) -> Tensor:
         scale = self.scale + array_ops.zeros_like(self.loc)
@@ -128,11 +129,3 @@ class Laplace(Distribution):
 
     def _z(self, x: Tensor) -> Tensor:
         return (x - self.loc) / self.scale
-
-
-def _log_cdf(z: Tensor) -> Tensor:
-    """The logarithm of a standard variable's distribution function."""
-    with name_scope("log_cdf_laplace", values=[z]):
-        lower = -math.log(2.0) + z
-        upper = math_ops.log1p(-0.5 * math_ops.exp(-math_ops.abs(z)))
-        return array_ops.where(z < 0.0, lower, upper)

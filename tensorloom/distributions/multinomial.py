@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow.map_fn import map_fn
+from tensorloom.distributions.class_probabilities import get_logits_and_probs
 from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.parameters import (
     checked,
     log_combinations,
-    logits_and_probs,
 )
 from tensorloom.distributions.reparameterization import (
     NOT_REPARAMETERIZED,
@@ -51,7 +51,7 @@ class Multinomial(Distribution):
                 self._total_count = embed_check_nonnegative_integer_form(
                     self._total_count
                 )
-            self._logits, self._probs = logits_and_probs(
+            self._logits, self._probs = get_logits_and_probs(
                 logits, probs, True, validate_args, name
             )
             self._mean_value = self._total_count[..., None] * self._probs
@@ -112,9 +112,12 @@ class Multinomial(Distribution):
         return array_ops.reshape(drawn, shape)
 
     def _log_prob(self, counts: Tensor) -> Tensor:
-        counts = self._checked_counts(counts)
-        weighted = math_ops.reduce_sum(counts * nn_ops.log_softmax(self.logits), -1)
-        return weighted + log_combinations(self.total_count, counts, "orders")
+        checked_counts = self._checked_counts(counts)
+        logs = nn_ops.log_softmax(self.logits)
+        weighted = math_ops.reduce_sum(checked_counts * logs, -1)
+        # Checked a second time: the nodes are TensorFlow's.
+        orders = log_combinations(self.total_count, self._checked_counts(counts))
+        return weighted - (-orders)
 
     def _mean(self) -> Tensor:
         return array_ops.identity(self._mean_value)
@@ -135,6 +138,6 @@ class Multinomial(Distribution):
         same = check_ops.assert_equal(
             self.total_count,
             math_ops.reduce_sum(counts, -1),
-            message="counts must sum to `self.total_count`",
+            message="counts last-dimension must sum to `self.total_count`",
         )
         return checked(counts, [same])

@@ -106,7 +106,9 @@ class Normal(Distribution):
         return log_ndtr(-self._z(x))
 
     def _quantile(self, p: Tensor) -> Any:
-        return ndtri(p) * self.scale + self.loc
+        standard = ndtri(p)
+        with name_scope("reconstruct", values=[standard]):
+            return standard * self.scale + self.loc
 
     def _entropy(self) -> Tensor:
         scale = self.scale * array_ops.ones_like(self.loc)

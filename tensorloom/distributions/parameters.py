@@ -1,4 +1,4 @@
-"""Parameters of distributions: checks, shapes, probabilities and seeds."""
+"""Parameters of distributions: checks, shapes and seeds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.control_flow import builders as control_flow_ops
 from tensorloom.ops.debugging import check as check_ops
 from tensorloom.ops.math import math_ops
-from tensorloom.ops.nn import nn_ops
 
 
 def checked(tensor: Tensor, checks: list[Any], wanted: bool = True) -> Any:
@@ -52,51 +51,6 @@ def common_shape(*tensors: Tensor) -> TensorShape:
 def common_shape_tensor(a: Tensor, b: Tensor) -> Tensor:
     """The shape of two tensors that are broadcast."""
     return array_ops.broadcast_dynamic_shape(array_ops.shape(a), array_ops.shape(b))
-
-
-def logits_and_probs(
-    logits: Any, probs: Any, multiclass: bool, validate_args: bool, name: str
-) -> tuple[Tensor, Tensor]:
-    """Both from the one that is given.
-
-    Raises:
-      ValueError: both are given, or none.
-    """
-    with name_scope(name, values=[probs, logits]):
-        if (probs is None) == (logits is None):
-            raise ValueError("Must pass probs or logits, but not both.")
-        if probs is None:
-            logits = convert_to_tensor(logits, name="logits")
-            if not logits.dtype.is_floating:
-                raise TypeError("logits must having floating type.")
-            turned = nn_ops.softmax if multiclass else math_ops.sigmoid
-            return logits, turned(logits, name="probs")
-        probs = convert_to_tensor(probs, name="probs")
-        if not probs.dtype.is_floating:
-            raise TypeError("probs must having floating type.")
-        if validate_args:
-            probs = checked(probs, _probability_checks(probs, multiclass))
-        with name_scope("logits"):
-            logits = math_ops.log(probs)
-            if not multiclass:
-                logits = logits - math_ops.log1p(-1.0 * probs)
-        return logits, probs
-
-
-def _probability_checks(probs: Tensor, multiclass: bool) -> list[Any]:
-    one = convert_to_tensor(1.0, dtype=probs.dtype, name="one")
-    checks = [check_ops.assert_non_negative(probs)]
-    if multiclass:
-        total = math_ops.reduce_sum(probs, -1)
-        message = "probs does not sum to 1."
-        return [*checks, check_ops.assert_near(total, one, message=message)]
-    message = "probs has components greater than 1."
-    return [*checks, check_ops.assert_less_equal(probs, one, message=message)]
-
-
-def last_size(tensor: Tensor) -> Any:
-    """The size of the last axis, an int32 scalar."""
-    return array_ops.shape(tensor)[-1]
 
 
 def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops
+from tensorloom.ops.array.constant import constant
 from tensorloom.ops.math import math_ops
 
 # Below the first the tail's series is used, above the second the other tail.
@@ -25,44 +26,45 @@ _LIMITS: Final = {
 _LONGEST_SERIES: Final = 30
 
 # Rational functions for quantiles near the middle, in the tails and far out: numerators
-# and denominators, lowest power first (Wichura, "Algorithm AS 241", 1988).
+# and denominators, lowest power first (Cephes, "ndtri.c", Moshier, 1989).
 _MIDDLE: Final = (
     (
-        *(3.3871328727963666080, 1.3314166789178437745e2, 1.9715909503065514427e3),
-        *(1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4),
-        *(3.3430575583588128105e4, 2.5090809287301226727e3),
+        *(-1.23916583867381258016, 1.39312609387279679503e1, -5.66762857469070293439e1),
+        *(9.80010754185999661536e1, -5.99633501014107895267e1),
     ),
     (
-        *(1.0, 4.2313330701600911252e1, 6.8718700749205790830e2),
-        *(5.3941960214247511077e3, 2.1213794301586595867e4, 3.9307895800092710610e4),
-        *(2.8729085735721942674e4, 5.2264952788528545610e3),
+        *(-1.18331621121330003142, 1.59056225126211695515e1),
+        *(-8.20372256168333339912e1, 2.00260212380060660359e2),
+        *(-2.25462687854119370527e2, 8.63602421390890590575e1),
+        *(4.67627912898881538453, 1.95448858338141759834, 1.0),
     ),
 )
 _TAIL: Final = (
     (
-        *(1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550),
-        *(3.64784832476320460504, 1.27045825245236838258, 2.41780725177450611770e-1),
-        *(2.27238449892691845833e-2, 7.74545014278341407640e-4),
+        *(-8.57456785154685413611e-4, -3.50424626827848203418e-2),
+        *(-1.40256079171354495875e-1, 2.18663306850790267539, 1.46849561928858024014e1),
+        *(4.40805073893200834700e1, 5.71628192246421288162e1, 3.15251094599893866154e1),
+        4.05544892305962419923,
     ),
     (
-        *(1.0, 2.05319162663775882187, 1.67638483018380384940),
-        *(6.89767334985100004550e-1, 1.48103976427480074590e-1),
-        *(1.51986665636164571966e-2, 5.47593808499534494600e-4),
-        1.05075007164441684324e-9,
+        *(-9.33259480895457427372e-4, -3.80806407691578277194e-2),
+        *(-1.42182922854787788574e-1, 2.50464946208309415979, 1.50425385692907503408e1),
+        *(4.13172038254672030440e1, 4.53907635128879210584e1, 1.57799883256466749731e1),
+        1.0,
     ),
 )
 _FAR: Final = (
     (
-        *(6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580),
-        *(2.96560571828504891230e-1, 2.65321895265761230930e-2),
-        *(1.24266094738807843860e-3, 2.71155556874348757815e-5),
-        2.01033439929228813265e-7,
+        *(6.23974539184983293730e-9, 2.65806974686737550832e-6),
+        *(3.01581553508235416007e-4, 1.23716634817820021358e-2),
+        *(2.01485389549179081538e-1, 1.33303460815807542389, 3.93881025292474443415),
+        *(6.91522889068984211695, 3.23774891776946035970),
     ),
     (
-        *(1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1),
-        *(1.48753612908506148525e-2, 7.86869131145613259100e-4),
-        *(1.84631831751005468180e-5, 1.42151175831644588870e-7),
-        2.04426310338993978564e-15,
+        *(6.79019408009981274425e-9, 2.89247864745380683936e-6),
+        *(3.28014464682127739104e-4, 1.34204006088543189037e-2),
+        *(2.16236993594496635890e-1, 1.37702099489081330271, 3.67983563856160859403),
+        *(6.02427039364742014255, 1.0),
     ),
 )
 
@@ -92,13 +94,19 @@ def ndtr(x: Any, name: str = "ndtr") -> Tensor:
 
 
 def _ndtr(x: Tensor) -> Tensor:
-    half_root = 0.5 * math.sqrt(2.0)
+    half_root = constant(0.5 * math.sqrt(2.0), dtype=x.dtype, name="half_sqrt_2")
     scaled = x * half_root
     distance = math_ops.abs(scaled)
-    tail = math_ops.erfc(distance)
-    far = array_ops.where(scaled > 0.0, 2.0 - tail, tail)
-    near = 1.0 + math_ops.erf(scaled)
-    return 0.5 * array_ops.where(distance < half_root, near, far)
+    # Nodes are made from left to right, as in TensorFlow.
+    return 0.5 * array_ops.where_v2(
+        math_ops.less(distance, half_root),
+        1.0 + math_ops.erf(scaled),
+        array_ops.where_v2(
+            math_ops.greater(scaled, 0.0),
+            2.0 - math_ops.erfc(distance),
+            math_ops.erfc(distance),
+        ),
+    )
 
 
 def log_ndtr(x: Any, series_order: int = 3, name: str = "log_ndtr") -> Tensor:
@@ -121,22 +129,36 @@ def log_ndtr(x: Any, series_order: int = 3, name: str = "log_ndtr") -> Tensor:
     with name_scope(name, values=[x]):
         x = _floats(x, "x")
         lower, upper = _LIMITS[x.dtype.as_numpy_dtype]
-        middle = math_ops.log(_ndtr(math_ops.maximum(x, lower)))
-        left = math_ops.minimum(x, lower)
-        tail = _log_of_tail(left, series_order)
-        return array_ops.where(
-            x > upper, -_ndtr(-x), array_ops.where(x > lower, middle, tail)
+        return array_ops.where_v2(
+            math_ops.greater(x, upper),
+            -_ndtr(-x),
+            array_ops.where_v2(
+                math_ops.greater(x, lower),
+                math_ops.log(_ndtr(math_ops.maximum(x, lower))),
+                _log_of_tail(math_ops.minimum(x, lower), series_order),
+            ),
         )
 
 
 def _log_of_tail(x: Tensor, series_order: int) -> Tensor:
-    square = math_ops.square(x)
-    log_density = -0.5 * square - math_ops.log(-x) - 0.5 * math.log(2.0 * math.pi)
-    term, series = array_ops.ones_like(x), array_ops.ones_like(x)
+    log_density = -0.5 * math_ops.square(x) - math_ops.log(-x)
+    log_density = log_density - 0.5 * math.log(2.0 * math.pi)
+    return log_density + math_ops.log(_tail_series(x, series_order))
+
+
+def _tail_series(x: Tensor, series_order: int) -> Any:
+    """The asymptotic series: its terms have signs by turns, and are added up apart."""
+    if series_order <= 0:
+        return np.array(1, x.dtype.as_numpy_dtype)
+    square = power = math_ops.square(x)
+    sums = [array_ops.zeros_like(x), array_ops.zeros_like(x)]  # of even and odd terms
+    factorial = 1.0
     for order in range(1, series_order + 1):
-        term = term * (1.0 - 2.0 * order) / square
-        series = series + term
-    return log_density + math_ops.log(series)
+        factorial *= 2.0 * order - 1.0
+        sums[order % 2] += np.array(factorial, x.dtype.as_numpy_dtype) / power
+        power = power * square
+    even, odd = sums
+    return 1.0 + even - odd
 
 
 def ndtri(p: Any, name: str = "ndtri") -> Tensor:
@@ -146,7 +168,7 @@ def ndtri(p: Any, name: str = "ndtri") -> Tensor:
       p: float32 or float64, of any shape.
 
     Returns:
-      A tensor like `p`: -inf for 0, inf for 1, NaN for what is no probability.
+      A tensor like `p`: -inf for 0 and what is below, inf for 1 and what is above.
 
     Raises:
       TypeError: `p` has another dtype.
@@ -157,42 +179,42 @@ def ndtri(p: Any, name: str = "ndtri") -> Tensor:
 
 def _ndtri(p: Tensor) -> Tensor:
     dtype = p.dtype.as_numpy_dtype
-    inside = math_ops.logical_and(p > 0.0, p < 1.0)
-    # What is outside must have no part in the gradient either.
-    q = array_ops.where(inside, p, array_ops.fill(array_ops.shape(p), dtype(0.5)))
-    offset = q - 0.5
-    near = math_ops.abs(offset) <= 0.425
-    offset_near = array_ops.where(near, offset, array_ops.zeros_like(q))
-    middle = offset_near * _ratio(_MIDDLE, 0.180625 - offset_near * offset_near)
-    smaller = array_ops.where(near, array_ops.ones_like(q) * 0.075, q)
-    smaller = math_ops.minimum(smaller, 1.0 - smaller)
-    distance = math_ops.sqrt(-math_ops.log(smaller))
-    tail = array_ops.where(
-        distance <= 5.0,
-        _ratio(_TAIL, math_ops.minimum(distance, 5.0) - 1.6),
-        _ratio(_FAR, math_ops.maximum(distance, 5.0) - 5.0),
+    # The smaller of both sides; what is no probability must not spoil the gradient.
+    side = array_ops.where_v2(p > -np.expm1(-2.0), 1.0 - p, p)
+    side = array_ops.where_v2(
+        side <= 0.0, array_ops.fill(array_ops.shape(p), dtype(0.5)), side
     )
-    found = array_ops.where(near, middle, math_ops.sign(offset) * tail)
-    ones = array_ops.ones_like(p)
-    ends = array_ops.where(
-        math_ops.equal(p, 0.0),
-        ones * -np.inf,
-        array_ops.where(math_ops.equal(p, 1.0), ones * np.inf, ones * np.nan),
+    offset = side - 0.5
+    square = offset**2.0
+    near = offset + offset * square * _ratio(_MIDDLE, lambda: square)
+    near *= -np.sqrt(2.0 * np.pi)
+    distance = math_ops.sqrt(-2.0 * math_ops.log(side))
+    first = distance - math_ops.log(distance) / distance
+    far = _ratio(_FAR, lambda: 1.0 / distance) / distance
+    tail = _ratio(_TAIL, lambda: 1.0 / distance) / distance
+    far, tail = first - far, first - tail
+    found = array_ops.where_v2(
+        side > np.exp(-2.0), near, array_ops.where_v2(distance >= 8.0, far, tail)
     )
-    return array_ops.where(inside, found, ends)
+    found = array_ops.where_v2(p > 1.0 - np.exp(-2.0), found, -found)
+    endless = constant(np.inf, dtype=p.dtype)
+    endless = array_ops.fill(array_ops.shape(p), endless)
+    return array_ops.where_v2(
+        p <= 0.0, -endless, array_ops.where_v2(p >= 1.0, endless, found)
+    )
 
 
-def _ratio(of: tuple[Sequence[float], Sequence[float]], x: Tensor) -> Tensor:
-    numerator, denominator = (_polynomial(coefficients, x) for coefficients in of)
-    return numerator / denominator
+def _ratio(of: tuple[Sequence[float], Sequence[float]], x: Callable[[], Any]) -> Tensor:
+    """The quotient of two polynomials at x, which is computed for each."""
+    value: Tensor = _polynomial(of[0], x()) / _polynomial(of[1], x())
+    return value
 
 
-def _polynomial(coefficients: Sequence[float], x: Tensor) -> Tensor:
+def _polynomial(coefficients: Sequence[float], x: Tensor) -> Any:
     """The value at x, by Horner's rule."""
-    *rest, highest = coefficients
-    value = array_ops.ones_like(x) * highest
-    for coefficient in reversed(rest):
-        value = value * x + coefficient
+    value: Any = array_ops.zeros_like(x)
+    for coefficient in reversed(coefficients):
+        value = np.array(coefficient, x.dtype.as_numpy_dtype) + value * x
     return value
 
 
@@ -218,6 +240,6 @@ def log_cdf_laplace(x: Any, name: str = "log_cdf_laplace") -> Tensor:
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
         # Each is exact on its side, and finite on the other.
-        below = x - math.log(2.0)
+        below = -math.log(2.0) + x
         above = math_ops.log1p(-0.5 * math_ops.exp(-math_ops.abs(x)))
-        return array_ops.where(x < 0.0, below, above)
+        return array_ops.where_v2(x < 0.0, below, above)

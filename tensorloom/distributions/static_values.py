@@ -135,7 +135,7 @@ def pick_vector(
         size = array_ops.shape(first)[0]
         return array_ops.slice(
             array_ops.concat([first, second], 0),
-            [array_ops.where(cond, 0, size)],
+            [array_ops.where_v2(cond, 0, size)],
             [array_ops.where(cond, size, -1)],
         )
 

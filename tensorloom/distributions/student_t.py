@@ -11,7 +11,6 @@ from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.parameters import (
     checked,
     common_shape,
-    common_shape_tensor,
     derived_seed,
     positive,
     read_after,
@@ -83,8 +82,12 @@ class StudentT(Distribution):
         return self._scale
 
     def _batch_shape_tensor(self) -> Tensor:
-        outer = common_shape_tensor(self.loc, self.scale)
-        return array_ops.broadcast_dynamic_shape(array_ops.shape(self.df), outer)
+        return array_ops.broadcast_dynamic_shape(
+            array_ops.shape(self.df),
+            array_ops.broadcast_dynamic_shape(
+                array_ops.shape(self.loc), array_ops.shape(self.scale)
+            ),
+        )
 
     def _batch_shape(self) -> TensorShape:
         return common_shape(self.df, self.loc, self.scale)
@@ -114,45 +117,57 @@ class StudentT(Distribution):
         return power - self._log_normalization()
 
     def _log_normalization(self) -> Tensor:
-        gammas = math_ops.lgamma(0.5 * self.df) - math_ops.lgamma(0.5 * (self.df + 1.0))
         width = math_ops.log(math_ops.abs(self.scale)) + 0.5 * math_ops.log(self.df)
-        return width + 0.5 * math.log(math.pi) + gammas
+        found = width + 0.5 * math.log(math.pi) + math_ops.lgamma(0.5 * self.df)
+        return found - math_ops.lgamma(0.5 * (self.df + 1.0))
 
     def _cdf(self, x: Tensor) -> Tensor:
         y = (x - self.loc) / math_ops.abs(self.scale)
         ratio = self.df / (y**2.0 + self.df)
-        half = array_ops.ones_like(ratio) * 0.5
-        tail = 0.5 * special_ops.betainc(half * self.df, half, ratio)
-        return array_ops.where(y + array_ops.zeros_like(tail) < 0.0, tail, 1.0 - tail)
+        tail = 0.5 * special_ops.betainc(0.5 * self.df, 0.5, ratio)
+        return array_ops.where_v2(y < 0.0, tail, 1.0 - tail)
 
-    def _entropy(self) -> Tensor:
-        df = self.df + array_ops.zeros(self.batch_shape_tensor(), dtype=self.dtype)
-        half = 0.5 * df
-        beta = math_ops.lgamma(half) + math.lgamma(0.5) - math_ops.lgamma(half + 0.5)
-        bend = math_ops.digamma(half + 0.5) - math_ops.digamma(half)
-        width = math_ops.log(math_ops.abs(self.scale)) + 0.5 * math_ops.log(df)
-        return width + beta + 0.5 * (df + 1.0) * bend
+    def _ones(self) -> Tensor:
+        return array_ops.ones(self.batch_shape_tensor(), dtype=self.dtype)
+
+    def _filled(self, value: float, name: str | None = None) -> Tensor:
+        number = self.dtype.as_numpy_dtype(value)
+        return array_ops.fill(self.batch_shape_tensor(), number, name=name)
+
+    def _entropy(self) -> Any:
+        ones = self._ones()[..., None]
+        halves = array_ops.concat([ones * self.df[..., None], ones], -1) / 2.0
+        width = math_ops.log(math_ops.abs(self.scale)) + 0.5 * math_ops.log(self.df)
+        found = width + special_ops.lbeta(halves)
+        bend = 0.5 * (self.df + 1.0)
+        return found + bend * (
+            math_ops.digamma(0.5 * (self.df + 1.0)) - math_ops.digamma(0.5 * self.df)
+        )
+
+    def _defined(self, value: Any, what: str) -> Any:
+        """A statistic that components have whose df is above one."""
+        if self.allow_nan_stats:
+            defined = math_ops.greater(self.df, self._ones())
+            return array_ops.where_v2(defined, value, self._filled(np.nan, "nan"))
+        one = array_ops.ones([], dtype=self.dtype)
+        message = f"{what} not defined for components of df <= 1"
+        return checked(value, [check_ops.assert_less(one, self.df, message=message)])
 
     def _mean(self) -> Any:
-        zeros = array_ops.zeros(self.batch_shape_tensor(), dtype=self.dtype)
-        value = self.loc + zeros
-        if self.allow_nan_stats:
-            return array_ops.where(self.df + zeros > 1.0, value, zeros + np.nan)
-        one = array_ops.ones([], dtype=self.dtype)
-        message = "mean not defined for components of df <= 1"
-        return checked(value, [check_ops.assert_less(one, self.df, message=message)])
+        return self._defined(self.loc * self._ones(), "mean")
 
     def _variance(self) -> Any:
-        zeros = array_ops.zeros(self.batch_shape_tensor(), dtype=self.dtype)
-        df = self.df + zeros
-        lighter = array_ops.where(df > 2.0, df - 2.0, zeros + 1.0)
-        finite = math_ops.square(self.scale) * df / lighter
-        value = array_ops.where(df > 2.0, finite, zeros + np.inf)
-        if self.allow_nan_stats:
-            return array_ops.where(df > 1.0, value, zeros + np.nan)
-        one = array_ops.ones([], dtype=self.dtype)
-        message = "variance not defined for components of df <= 1"
-        return checked(value, [check_ops.assert_less(one, self.df, message=message)])
+        # Where there is none, the division must not spoil the gradient.
+        lighter = array_ops.where_v2(
+            math_ops.greater(self.df, 2.0), self.df - 2.0, array_ops.ones_like(self.df)
+        )
+        finite = self._ones() * math_ops.square(self.scale) * self.df / lighter
+        value = array_ops.where_v2(
+            math_ops.greater(self.df, self._filled(2.0)),
+            finite,
+            self._filled(np.inf, "inf"),
+        )
+        return self._defined(value, "variance")
 
     def _mode(self) -> Tensor:
-        return self.loc + array_ops.zeros(self.batch_shape_tensor(), dtype=self.dtype)
+        return array_ops.identity(self.loc)

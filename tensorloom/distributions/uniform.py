@@ -94,17 +94,26 @@ class Uniform(Distribution):
         return self.low + self.range() * drawn
 
     def _prob(self, x: Tensor) -> Tensor:
-        x = x * array_ops.ones_like(self.low)
-        full = array_ops.ones_like(x) / self.range()
-        outside = math_ops.logical_or(x < self.low, x >= self.high)
-        inside = array_ops.where(outside, array_ops.zeros_like(full), full)
-        return array_ops.where(math_ops.is_nan(x + full), x + full, inside)
+        x = x * array_ops.ones(self.batch_shape_tensor(), dtype=x.dtype)
+        return array_ops.where_v2(
+            math_ops.is_nan(x),
+            x,
+            array_ops.where_v2(
+                math_ops.logical_or(x < self.low, x >= self.high),
+                array_ops.zeros_like(x),
+                array_ops.ones_like(x) / self.range(),
+            ),
+        )
 
     def _cdf(self, x: Tensor) -> Tensor:
-        zeros = array_ops.zeros_like(x + self.low + self.high)
-        part = (x - self.low) / self.range() + zeros
-        upto = array_ops.where(x + zeros < self.low, zeros, part)
-        return array_ops.where(x + zeros >= self.high, zeros + 1.0, upto)
+        shape = array_ops.broadcast_dynamic_shape(
+            array_ops.shape(x), self.batch_shape_tensor()
+        )
+        zeros = array_ops.zeros(shape, dtype=self.dtype)
+        ones = array_ops.ones(shape, dtype=self.dtype)
+        wide = x * ones
+        upto = array_ops.where_v2(x < self.low, zeros, (wide - self.low) / self.range())
+        return array_ops.where_v2(x >= self.high, ones, upto)
 
     def _entropy(self) -> Tensor:
         return math_ops.log(self.range())

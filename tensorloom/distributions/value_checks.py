@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.distributions.parameters import checked
-from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.graph.graph import name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops
@@ -174,12 +174,12 @@ def embed_check_integer_casting_closed(
             checks.append(assert_integer_form(x, int_dtype=theirs, message=message))
             return checked(x, checks)
         if _largest(mine) > _largest(theirs):
-            limit = convert_to_tensor(_largest(theirs), dtype=x.dtype)
-            message = f"Elements cannot exceed {_largest(theirs)}."
+            limit = np.array(_largest(theirs), x.dtype.as_numpy_dtype)
+            message = f"Elements cannot exceed {limit}."
             checks.append(check_ops.assert_less_equal(x, limit, message=message))
         if not assert_nonnegative and _smallest(mine) < _smallest(theirs):
-            limit = convert_to_tensor(_smallest(theirs), dtype=x.dtype)
-            message = f"Elements cannot be smaller than {_smallest(theirs)}."
+            limit = np.array(_smallest(theirs), x.dtype.as_numpy_dtype)
+            message = f"Elements cannot be smaller than {limit}."
             checks.append(check_ops.assert_greater_equal(x, limit, message=message))
         return checked(x, checks)
 
@@ -188,41 +188,3 @@ def _is_integer_like(dtype: Any) -> bool:
     if dtype.base_dtype not in _UNSIGNED and dtype.base_dtype not in _SIGNED:
         raise TypeError(f"Unrecognized dtype: {dtype.name}")
     return bool(dtype.is_integer or dtype.base_dtype is dtypes.bool)
-
-
-def get_logits_and_probs(
-    logits: Any = None,
-    probs: Any = None,
-    multidimensional: bool = False,
-    validate_args: bool = False,
-    name: str = "get_logits_and_probs",
-    dtype: Any = None,
-) -> tuple[Tensor, Tensor]:
-    """Logits and probabilities, from the one that is given.
-
-    Args:
-      multidimensional: whether the last axis is of classes; else each element is the
-        probability of an event.
-
-    Raises:
-      ValueError: both are given, or none; there are too many or too few classes.
-      TypeError: they are no floats.
-    """
-    from tensorloom.distributions.parameters import logits_and_probs
-
-    with name_scope(name, values=[probs, logits]):
-        if validate_args and multidimensional and (probs is None) != (logits is None):
-            if probs is None:
-                logits = convert_to_tensor(logits, name="logits", dtype=dtype)
-                if logits.dtype.is_floating:
-                    logits = embed_check_categorical_event_shape(logits)
-            else:
-                probs = convert_to_tensor(probs, name="probs", dtype=dtype)
-                if probs.dtype.is_floating:
-                    probs = embed_check_categorical_event_shape(probs)
-        elif dtype is not None:
-            logits = None if logits is None else convert_to_tensor(logits, dtype)
-            probs = None if probs is None else convert_to_tensor(probs, dtype)
-        return logits_and_probs(
-            logits, probs, multidimensional, validate_args, "values"
-        )

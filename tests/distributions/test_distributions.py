@@ -283,3 +283,25 @@ def test_names_of_nodes(make: Any, names: list[str]) -> None:
         make()
         made = [op.name for op in graph.get_operations()]
     assert [name for name in made if name in names] == names
+
+
+def test_modes_of_a_batch() -> None:
+    batch = tf.distributions.Dirichlet([[2.0, 3.0, 4.0], [0.5, 2.0, 3.0]])
+    with tf.Session() as session:
+        modes = session.run(batch.mode())
+    np.testing.assert_allclose(modes[0], [1 / 6, 2 / 6, 3 / 6], rtol=1e-6)
+    assert np.isnan(modes[1]).all()
+
+
+def test_covariances_of_batches() -> None:
+    counts = tf.distributions.DirichletMultinomial(
+        [[[3.0]], [[5.0]]], [[[1.0, 2.0]], [[2.0, 2.0]]]
+    )
+    covariance, variance = counts.covariance(), counts.variance()
+    assert covariance.shape == [2, 1, 2, 2]
+    with tf.Session() as session:
+        matrices, diagonals = session.run([covariance, variance])
+    np.testing.assert_allclose(
+        np.diagonal(matrices, axis1=-2, axis2=-1), diagonals, rtol=1e-6
+    )
+    np.testing.assert_allclose(matrices.sum(-1), 0, atol=1e-6)

@@ -223,7 +223,7 @@ def run_std_server(
         ServerDef(
             cluster=normalize_cluster_spec(cluster_spec).as_cluster_def(),
             protocol=rpc_layer or "grpc",
-            job_name=task_type,
+            job_name=task_type or "",
             task_index=task_id or 0,
             default_session_config=session_config,
         ),

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tensorloom.contrib.distributions.scalar_distribution import ScalarDistribution
+from tensorloom.distributions.class_probabilities import get_logits_and_probs
 from tensorloom.distributions.parameters import (
     checked,
     derived_seed,
-    logits_and_probs,
     positive,
 )
 from tensorloom.distributions.reparameterization import NOT_REPARAMETERIZED
@@ -158,7 +158,7 @@ class Binomial(_Counts):
                     ],
                 )
             self._total_count = total
-            self._logits, self._probs = logits_and_probs(
+            self._logits, self._probs = get_logits_and_probs(
                 logits, probs, False, validate_args, name
             )
         super().__init__(
@@ -251,7 +251,7 @@ class Geometric(_Counts):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            self._logits, probs = logits_and_probs(
+            self._logits, probs = get_logits_and_probs(
                 logits, probs, False, validate_args, name
             )
             with control_dependencies(positive(validate_args, probs)):
@@ -350,7 +350,7 @@ class NegativeBinomial(_Counts):
     ) -> None:
         parameters = dict(locals())
         with name_scope(name, values=[total_count, logits, probs]) as name:
-            self._logits, self._probs = logits_and_probs(
+            self._logits, self._probs = get_logits_and_probs(
                 logits, probs, False, validate_args, name
             )
             with control_dependencies(positive(validate_args, total_count)):

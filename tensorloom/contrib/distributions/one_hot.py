@@ -9,11 +9,11 @@ import numpy as np
 from tensorloom.contrib.distributions.bijectors.scalar_maps import Exp, Sigmoid
 from tensorloom.contrib.distributions.continuous import Logistic
 from tensorloom.contrib.distributions.transformed import TransformedDistribution
+from tensorloom.distributions.class_probabilities import get_logits_and_probs
 from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.divergence import RegisterKL
 from tensorloom.distributions.parameters import (
     checked,
-    logits_and_probs,
     positive,
     read_after,
 )
@@ -42,7 +42,7 @@ class _Classes(Distribution):
     _event_size: Any
 
     def _read(self, logits: Any, probs: Any, validate_args: bool, name: str) -> None:
-        self._logits, self._probs = logits_and_probs(
+        self._logits, self._probs = get_logits_and_probs(
             logits, probs, True, validate_args, name
         )
 
@@ -319,7 +319,7 @@ class RelaxedBernoulli(TransformedDistribution):
         with name_scope(name, values=[logits, probs, temperature]) as name:
             checks = positive(validate_args, temperature)
             (self._temperature,) = read_after(checks, temperature=temperature)
-            self._logits, self._probs = logits_and_probs(
+            self._logits, self._probs = get_logits_and_probs(
                 logits, probs, False, validate_args, name
             )
             logistic = Logistic(

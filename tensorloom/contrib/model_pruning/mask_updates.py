@@ -212,7 +212,8 @@ class Pruning:
         if kind not in ("AVG", "MAX"):
             raise ValueError(f"Unknown pooling function for block sparsity: {kind}")
         with name_scope(f"{weights.op.name}_pruning_ops"):
-            values, pool_fn = math_ops.abs(matrix), factorized_pool
+            values = math_ops.abs(matrix)
+            pool_fn: Any = factorized_pool
             if not self._spec.use_tpu:
                 values, pool_fn = array_ops.reshape(values, [1, *shape, 1]), pool
             pooled = pool_fn(
