@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepSignature
+from tensorloom.master.prepare.fed_shapes import ShapedStep
 
 if TYPE_CHECKING:
     from tensorloom.client.session.session import Session
@@ -125,6 +126,10 @@ class Servable:
         if step is None:
             # One of two threads that come here at once prepares for nothing.
             step = self._session._prepare(StepSignature(feeds, fetches))
+            if isinstance(step, ShapedStep):
+                # Requests have any number of rows: none waits for a compilation, and
+                # no answer depends on which shapes came first.
+                step = step.compile_for_any()
             self._steps[feeds, fetches] = step
         return step
 

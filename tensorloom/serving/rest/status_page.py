@@ -61,7 +61,7 @@ class StatusPage:
         seconds = [took for took, code in recent if not code]
         found: dict[str, Any] = {
             "name": name,
-            "rate": f"{len(recent) / _RECENT_S:.1f}",
+            "rate": f"{len(recent) / _RECENT_S:.2f}",
             "failed": sum(1 for _, code in recent if code),
             "running": sum(s.holders for s in available) if available else None,
             "queued": sum(s.waiting() for s in available),

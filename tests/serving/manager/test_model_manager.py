@@ -224,6 +224,7 @@ def test_who_waits_for_models_hears_of_failures(make: Callable[..., _Rig]) -> No
     assert rig.manager.states.wait_available(["m"], 10)
 
 
+@pytest.mark.slow
 def test_no_request_meets_a_gap(make: Callable[..., _Rig]) -> None:
     rig = make()
     rig.aspire(1)
