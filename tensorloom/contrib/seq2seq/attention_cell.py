@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tensorloom.contrib.framework.shape_checks import with_same_shape
+from tensorloom.contrib.seq2seq.layer_mechanisms import LayerMechanism
 from tensorloom.contrib.seq2seq.mechanisms import AttentionMechanism
 from tensorloom.contrib.seq2seq.scores import size_of
 from tensorloom.framework.export import export
@@ -79,7 +80,10 @@ def compute_attention(
       attention_state: its last state.
       attention_layer: of the output and the context; None for the context itself.
     """
-    alignments, next_state = attention_mechanism(cell_output, state=attention_state)
+    if isinstance(attention_mechanism, LayerMechanism):
+        alignments, next_state = attention_mechanism([cell_output, attention_state])
+    else:
+        alignments, next_state = attention_mechanism(cell_output, state=attention_state)
     context = math_ops.matmul(
         array_ops.expand_dims(alignments, 1), attention_mechanism.values
     )

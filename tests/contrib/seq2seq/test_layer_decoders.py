@@ -11,6 +11,11 @@ import tensorloom as tf
 from tensorloom.contrib.seq2seq import samplers
 from tensorloom.contrib.seq2seq.beam_decoder import BeamSearchDecoderV2
 from tensorloom.contrib.seq2seq.helped_decoder import BasicDecoderV2
+from tensorloom.contrib.seq2seq.layer_attention import (
+    BahdanauAttentionV2,
+    LuongAttentionV2,
+    LuongMonotonicAttentionV2,
+)
 from tensorloom.contrib.seq2seq.weighted_loss import SequenceLoss
 
 seq2seq: Any = tf.contrib.seq2seq
@@ -81,9 +86,52 @@ def test_a_loss_object_is_the_function() -> None:
         assert session.run(got) == session.run(want)
 
 
+def test_a_mechanism_is_a_layer() -> None:
+    query = tf.constant(_INPUTS[:, 0])
+    mechanism = LuongAttentionV2(4, None, scale=True)
+    mask = tf.constant([[True, True, False], [True, False, False]])
+    mechanism(tf.constant(_INPUTS), setup_memory=True, mask=mask)
+    alignments, state = mechanism([query, mechanism.initial_state(2, tf.float32)])
+    assert alignments is state
+    names = [v.name.rpartition("/")[2] for v in mechanism.trainable_variables]
+    assert sorted(names) == ["attention_g:0", "kernel:0"]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found, keys = session.run([alignments, mechanism.keys])
+        scores = np.einsum("bd,btd->bt", _INPUTS[:, 0], keys)
+    np.testing.assert_allclose(found.sum(1), [1, 1], rtol=1e-6)
+    np.testing.assert_array_equal(found == 0, [[0, 0, 1], [0, 1, 1]])
+    want = np.exp(scores[0, :2]) / np.exp(scores[0, :2]).sum()
+    np.testing.assert_allclose(found[0, :2], want, rtol=1e-5)
+
+
+def test_a_mechanism_is_made_of_its_configuration() -> None:
+    mechanism = BahdanauAttentionV2(3, tf.constant(_INPUTS), normalize=True)
+    copy = BahdanauAttentionV2.from_config(mechanism.get_config())
+    assert copy.get_config() == mechanism.get_config()
+    copy(tf.constant(_INPUTS), setup_memory=True)
+    assert copy.values.shape == (2, 3, 4)
+    start = LuongMonotonicAttentionV2(3, tf.constant(_INPUTS)).initial_state(
+        2, tf.float32
+    )
+    with tf.Session() as session:
+        assert session.run(start).tolist() == [[1, 0, 0], [1, 0, 0]]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda: LuongAttentionV2(1, None, probability_fn="x"), ValueError, "Invalid"),
+        (
+            lambda: LuongAttentionV2(1, None)([tf.ones([2, 1]), tf.ones([2, 3])]),
+            ValueError,
+            "before the setup",
+        ),
+        (
+            lambda: LuongAttentionV2(1, None, memory_layer=1),
+            TypeError,
+            "memory_layer is not a Layer",
+        ),
         (lambda: BasicDecoderV2(_cell(), 1), TypeError, "must be a Sampler"),
         (lambda: BeamSearchDecoderV2(_cell(), 2, 1), ValueError, "a callable"),
         (

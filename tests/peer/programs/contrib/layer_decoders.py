@@ -41,3 +41,45 @@ with tf.Session() as s:
     s.run(tf.global_variables_initializer())
     result = [s.run(part) for part in found]
 result += [error(basic.BasicDecoderV2, Cell(), 1), error(basic.BasicDecoderV2, 1, cases[0][0]), error(basic.BasicDecoderV2(Cell(), sampler.TrainingSampler()), inputs, initial_state=state), error(lambda: sampler.TrainingSampler().batch_size), error(sampler.GreedyEmbeddingSampler, 1), error(sampler.ScheduledEmbeddingTrainingSampler, [[0.5]]), error(beam.BeamSearchDecoderV2, Cell(), 2, embedding_fn=1), error(searching.initialize, embedding, [[1]], 1, tf.zeros([6, 5]))]
+
+# program: contrib.seq2seq's attention mechanisms that are Keras layers
+# compare: error values
+# not in 2.21: error values
+import importlib
+ops = tf.__name__ + ".contrib.seq2seq.python.ops."
+wrapper, basic, sampler = (importlib.import_module(ops + name) for name in ("attention_wrapper", "basic_decoder", "sampler"))
+r = np.random.RandomState(0)
+memory, query, inputs = tf.constant(r.randn(2, 3, 4), tf.float32), tf.constant(r.randn(2, 5), tf.float32), tf.constant(r.randn(2, 2, 3), tf.float32)
+made = [
+    wrapper.LuongAttentionV2(5, memory, [3, 2], scale=True),
+    wrapper.LuongAttentionV2(5, memory, probability_fn="hardmax"),
+    wrapper.BahdanauAttentionV2(6, memory, [3, 2], normalize=True, kernel_initializer="ones"),
+    wrapper.BahdanauAttentionV2(6, memory, name="other"),
+    wrapper.LuongMonotonicAttentionV2(5, memory, [3, 2], scale=True, score_bias_init=0.3, mode="hard"),
+    wrapper.BahdanauMonotonicAttentionV2(6, memory, normalize=True, score_bias_init=-0.1),
+]
+late = wrapper.LuongAttentionV2(5, None)
+late(memory, setup_memory=True, mask=tf.constant([[True, True, False], [True, True, True]]))
+found = []
+for mechanism in made + [late]:
+    state = mechanism.initial_state(2, tf.float32)
+    alignments, following = mechanism([query, state])
+    again, _ = mechanism([query, following])
+    found.append([state, alignments, again, mechanism.values, mechanism.keys])
+cell = tf.nn.rnn_cell.BasicRNNCell(5)
+attending = wrapper.AttentionWrapper(cell, [made[0], made[3]], attention_layer_size=[2, 3], alignment_history=True)
+start = attending.zero_state(2, tf.float32)
+outputs, final, lengths = basic.BasicDecoderV2(attending, sampler.TrainingSampler())(inputs, initial_state=start, sequence_length=[2, 1])
+found.append([outputs.rnn_output, final.attention, final.alignment_history[0].stack(), lengths])
+with tf.Session() as s:
+    s.run(tf.global_variables_initializer())
+    for n, v in enumerate(tf.global_variables()):
+        s.run(v.assign(np.cos(np.arange(np.prod(v.shape.as_list(), dtype=int)) + n).reshape(v.shape.as_list())))
+    result = [s.run(part) for part in found]
+result.append([[v.name for v in mechanism.variables] for mechanism in made + [late]])
+result.append([v.name for v in tf.global_variables()])
+def config(c): return sorted((k, v if isinstance(v, (int, float, str, bool, type(None))) else sorted(v)) for k, v in c.items())
+result.append([config(mechanism.get_config()) for mechanism in made])
+copy = wrapper.BahdanauAttentionV2.from_config(made[2].get_config())
+result += [copy.units, type(copy.query_layer).__name__, copy.query_layer.units, late.alignments_size, late.state_size]
+result += [error(wrapper.LuongAttentionV2, 5, memory, probability_fn="x"), error(wrapper.LuongAttentionV2(5, None), [query, state]), error(late, memory, setup_memory=True), error(late, [query]), error(wrapper.LuongAttentionV2, 5, memory, memory_layer=1)]
