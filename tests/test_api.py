@@ -70,7 +70,6 @@ _AT_LEAST = {
 _REFUSED = (
     "tpu.",
     "contrib.tpu.",
-    "contrib.boosted_trees.",
     "contrib.cloud.",
     "contrib.eager.Iterator",
     "contrib.eager.Network",

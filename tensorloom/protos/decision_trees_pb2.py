@@ -13,50 +13,62 @@ from google.protobuf import any_pb2 as google_dot_protobuf_dot_any__pb2
 from google.protobuf import wrappers_pb2 as google_dot_protobuf_dot_wrappers__pb2
 
 
-DESCRIPTOR = _pool.POOL.AddSerializedFile(b'\n&tensorloom/protos/decision_trees.proto\x12\x19tensorflow.decision_trees\x1a\x19google/protobuf/any.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\xe8\x01\n\x05Model\x12@\n\rdecision_tree\x18\x01 \x01(\x0b\x32\'.tensorflow.decision_trees.DecisionTreeH\x00\x12\x37\n\x08\x65nsemble\x18\x02 \x01(\x0b\x32#.tensorflow.decision_trees.EnsembleH\x00\x12,\n\x0c\x63ustom_model\x18\x03 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x12-\n\x0f\x61\x64\x64itional_data\x18\x04 \x03(\x0b\x32\x14.google.protobuf.AnyB\x07\n\x05model\"\x8f\x04\n\x08\x45nsemble\x12;\n\x07members\x18\x64 \x03(\x0b\x32*.tensorflow.decision_trees.Ensemble.Member\x12O\n\x1fsummation_combination_technique\x18\x01 \x01(\x0b\x32$.tensorflow.decision_trees.SummationH\x00\x12O\n\x1f\x61veraging_combination_technique\x18\x02 \x01(\x0b\x32$.tensorflow.decision_trees.AveragingH\x00\x12<\n\x1c\x63ustom_combination_technique\x18\x03 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x12-\n\x0f\x61\x64\x64itional_data\x18\x04 \x03(\x0b\x32\x14.google.protobuf.Any\x1a\x9d\x01\n\x06Member\x12\x32\n\x08submodel\x18\x01 \x01(\x0b\x32 .tensorflow.decision_trees.Model\x12\x30\n\x0bsubmodel_id\x18\x02 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12-\n\x0f\x61\x64\x64itional_data\x18\x03 \x03(\x0b\x32\x14.google.protobuf.AnyB\x17\n\x15\x63ombination_technique\":\n\tSummation\x12-\n\x0f\x61\x64\x64itional_data\x18\x01 \x03(\x0b\x32\x14.google.protobuf.Any\":\n\tAveraging\x12-\n\x0f\x61\x64\x64itional_data\x18\x01 \x03(\x0b\x32\x14.google.protobuf.Any\"q\n\x0c\x44\x65\x63isionTree\x12\x32\n\x05nodes\x18\x01 \x03(\x0b\x32#.tensorflow.decision_trees.TreeNode\x12-\n\x0f\x61\x64\x64itional_data\x18\x02 \x03(\x0b\x32\x14.google.protobuf.Any\"\xf4\x02\n\x08TreeNode\x12,\n\x07node_id\x18\x01 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12*\n\x05\x64\x65pth\x18\x02 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12\x31\n\x0csubtree_size\x18\x03 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12<\n\x0b\x62inary_node\x18\x04 \x01(\x0b\x32%.tensorflow.decision_trees.BinaryNodeH\x00\x12/\n\x04leaf\x18\x05 \x01(\x0b\x32\x1f.tensorflow.decision_trees.LeafH\x00\x12\x30\n\x10\x63ustom_node_type\x18\x06 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x12-\n\x0f\x61\x64\x64itional_data\x18\x07 \x03(\x0b\x32\x14.google.protobuf.AnyB\x0b\n\tnode_type\"\xff\x02\n\nBinaryNode\x12\x32\n\rleft_child_id\x18\x01 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12\x33\n\x0eright_child_id\x18\x02 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12J\n\x11\x64\x65\x66\x61ult_direction\x18\x03 \x01(\x0e\x32/.tensorflow.decision_trees.BinaryNode.Direction\x12O\n\x1ainequality_left_child_test\x18\x04 \x01(\x0b\x32).tensorflow.decision_trees.InequalityTestH\x00\x12\x36\n\x16\x63ustom_left_child_test\x18\x05 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\" \n\tDirection\x12\x08\n\x04LEFT\x10\x00\x12\t\n\x05RIGHT\x10\x01\x42\x11\n\x0fleft_child_test\"\xb4\x01\n\x0cSparseVector\x12N\n\x0csparse_value\x18\x01 \x03(\x0b\x32\x38.tensorflow.decision_trees.SparseVector.SparseValueEntry\x1aT\n\x10SparseValueEntry\x12\x0b\n\x03key\x18\x01 \x01(\x03\x12/\n\x05value\x18\x02 \x01(\x0b\x32 .tensorflow.decision_trees.Value:\x02\x38\x01\"9\n\x06Vector\x12/\n\x05value\x18\x01 \x03(\x0b\x32 .tensorflow.decision_trees.Value\"\xb4\x01\n\x04Leaf\x12\x33\n\x06vector\x18\x01 \x01(\x0b\x32!.tensorflow.decision_trees.VectorH\x00\x12@\n\rsparse_vector\x18\x02 \x01(\x0b\x32\'.tensorflow.decision_trees.SparseVectorH\x00\x12-\n\x0f\x61\x64\x64itional_data\x18\x03 \x03(\x0b\x32\x14.google.protobuf.AnyB\x06\n\x04leaf\"d\n\tFeatureId\x12(\n\x02id\x18\x01 \x01(\x0b\x32\x1c.google.protobuf.StringValue\x12-\n\x0f\x61\x64\x64itional_data\x18\x02 \x03(\x0b\x32\x14.google.protobuf.Any\"Z\n\x0fObliqueFeatures\x12\x36\n\x08\x66\x65\x61tures\x18\x01 \x03(\x0b\x32$.tensorflow.decision_trees.FeatureId\x12\x0f\n\x07weights\x18\x02 \x03(\x02\"\xde\x02\n\x0eInequalityTest\x12:\n\nfeature_id\x18\x01 \x01(\x0b\x32$.tensorflow.decision_trees.FeatureIdH\x00\x12=\n\x07oblique\x18\x04 \x01(\x0b\x32*.tensorflow.decision_trees.ObliqueFeaturesH\x00\x12<\n\x04type\x18\x02 \x01(\x0e\x32..tensorflow.decision_trees.InequalityTest.Type\x12\x33\n\tthreshold\x18\x03 \x01(\x0b\x32 .tensorflow.decision_trees.Value\"P\n\x04Type\x12\x11\n\rLESS_OR_EQUAL\x10\x00\x12\r\n\tLESS_THAN\x10\x01\x12\x14\n\x10GREATER_OR_EQUAL\x10\x02\x12\x10\n\x0cGREATER_THAN\x10\x03\x42\x0c\n\nFeatureSum\"\x9b\x01\n\x05Value\x12\x15\n\x0b\x66loat_value\x18\x01 \x01(\x02H\x00\x12\x16\n\x0c\x64ouble_value\x18\x02 \x01(\x01H\x00\x12\x15\n\x0bint32_value\x18\x03 \x01(\x05H\x00\x12\x15\n\x0bint64_value\x18\x04 \x01(\x03H\x00\x12,\n\x0c\x63ustom_value\x18\x05 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x42\x07\n\x05value\"\x90\x01\n\x12MatchingValuesTest\x12\x38\n\nfeature_id\x18\x01 \x01(\x0b\x32$.tensorflow.decision_trees.FeatureId\x12/\n\x05value\x18\x02 \x03(\x0b\x32 .tensorflow.decision_trees.Value\x12\x0f\n\x07inverse\x18\x03 \x01(\x08\x62\x06proto3')
+DESCRIPTOR = _pool.POOL.AddSerializedFile(b'\n&tensorloom/protos/decision_trees.proto\x12\x19tensorflow.decision_trees\x1a\x19google/protobuf/any.proto\x1a\x1egoogle/protobuf/wrappers.proto\"\x9d\x03\n\x10ModelAndFeatures\x12K\n\x08\x66\x65\x61tures\x18\x01 \x03(\x0b\x32\x39.tensorflow.decision_trees.ModelAndFeatures.FeaturesEntry\x12/\n\x05model\x18\x02 \x01(\x0b\x32 .tensorflow.decision_trees.Model\x12-\n\x0f\x61\x64\x64itional_data\x18\x03 \x03(\x0b\x32\x14.google.protobuf.Any\x1av\n\x07\x46\x65\x61ture\x12<\n\nfeature_id\x18\x01 \x01(\x0b\x32$.tensorflow.decision_trees.FeatureIdB\x02\x18\x01\x12-\n\x0f\x61\x64\x64itional_data\x18\x02 \x03(\x0b\x32\x14.google.protobuf.Any\x1a\x64\n\rFeaturesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x42\n\x05value\x18\x02 \x01(\x0b\x32\x33.tensorflow.decision_trees.ModelAndFeatures.Feature:\x02\x38\x01\"\xe8\x01\n\x05Model\x12@\n\rdecision_tree\x18\x01 \x01(\x0b\x32\'.tensorflow.decision_trees.DecisionTreeH\x00\x12\x37\n\x08\x65nsemble\x18\x02 \x01(\x0b\x32#.tensorflow.decision_trees.EnsembleH\x00\x12,\n\x0c\x63ustom_model\x18\x03 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x12-\n\x0f\x61\x64\x64itional_data\x18\x04 \x03(\x0b\x32\x14.google.protobuf.AnyB\x07\n\x05model\"\x8f\x04\n\x08\x45nsemble\x12;\n\x07members\x18\x64 \x03(\x0b\x32*.tensorflow.decision_trees.Ensemble.Member\x12O\n\x1fsummation_combination_technique\x18\x01 \x01(\x0b\x32$.tensorflow.decision_trees.SummationH\x00\x12O\n\x1f\x61veraging_combination_technique\x18\x02 \x01(\x0b\x32$.tensorflow.decision_trees.AveragingH\x00\x12<\n\x1c\x63ustom_combination_technique\x18\x03 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x12-\n\x0f\x61\x64\x64itional_data\x18\x04 \x03(\x0b\x32\x14.google.protobuf.Any\x1a\x9d\x01\n\x06Member\x12\x32\n\x08submodel\x18\x01 \x01(\x0b\x32 .tensorflow.decision_trees.Model\x12\x30\n\x0bsubmodel_id\x18\x02 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12-\n\x0f\x61\x64\x64itional_data\x18\x03 \x03(\x0b\x32\x14.google.protobuf.AnyB\x17\n\x15\x63ombination_technique\":\n\tSummation\x12-\n\x0f\x61\x64\x64itional_data\x18\x01 \x03(\x0b\x32\x14.google.protobuf.Any\":\n\tAveraging\x12-\n\x0f\x61\x64\x64itional_data\x18\x01 \x03(\x0b\x32\x14.google.protobuf.Any\"q\n\x0c\x44\x65\x63isionTree\x12\x32\n\x05nodes\x18\x01 \x03(\x0b\x32#.tensorflow.decision_trees.TreeNode\x12-\n\x0f\x61\x64\x64itional_data\x18\x02 \x03(\x0b\x32\x14.google.protobuf.Any\"\xf4\x02\n\x08TreeNode\x12,\n\x07node_id\x18\x01 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12*\n\x05\x64\x65pth\x18\x02 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12\x31\n\x0csubtree_size\x18\x03 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12<\n\x0b\x62inary_node\x18\x04 \x01(\x0b\x32%.tensorflow.decision_trees.BinaryNodeH\x00\x12/\n\x04leaf\x18\x05 \x01(\x0b\x32\x1f.tensorflow.decision_trees.LeafH\x00\x12\x30\n\x10\x63ustom_node_type\x18\x06 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x12-\n\x0f\x61\x64\x64itional_data\x18\x07 \x03(\x0b\x32\x14.google.protobuf.AnyB\x0b\n\tnode_type\"\xff\x02\n\nBinaryNode\x12\x32\n\rleft_child_id\x18\x01 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12\x33\n\x0eright_child_id\x18\x02 \x01(\x0b\x32\x1b.google.protobuf.Int32Value\x12J\n\x11\x64\x65\x66\x61ult_direction\x18\x03 \x01(\x0e\x32/.tensorflow.decision_trees.BinaryNode.Direction\x12O\n\x1ainequality_left_child_test\x18\x04 \x01(\x0b\x32).tensorflow.decision_trees.InequalityTestH\x00\x12\x36\n\x16\x63ustom_left_child_test\x18\x05 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\" \n\tDirection\x12\x08\n\x04LEFT\x10\x00\x12\t\n\x05RIGHT\x10\x01\x42\x11\n\x0fleft_child_test\"\xb4\x01\n\x0cSparseVector\x12N\n\x0csparse_value\x18\x01 \x03(\x0b\x32\x38.tensorflow.decision_trees.SparseVector.SparseValueEntry\x1aT\n\x10SparseValueEntry\x12\x0b\n\x03key\x18\x01 \x01(\x03\x12/\n\x05value\x18\x02 \x01(\x0b\x32 .tensorflow.decision_trees.Value:\x02\x38\x01\"9\n\x06Vector\x12/\n\x05value\x18\x01 \x03(\x0b\x32 .tensorflow.decision_trees.Value\"\xb4\x01\n\x04Leaf\x12\x33\n\x06vector\x18\x01 \x01(\x0b\x32!.tensorflow.decision_trees.VectorH\x00\x12@\n\rsparse_vector\x18\x02 \x01(\x0b\x32\'.tensorflow.decision_trees.SparseVectorH\x00\x12-\n\x0f\x61\x64\x64itional_data\x18\x03 \x03(\x0b\x32\x14.google.protobuf.AnyB\x06\n\x04leaf\"d\n\tFeatureId\x12(\n\x02id\x18\x01 \x01(\x0b\x32\x1c.google.protobuf.StringValue\x12-\n\x0f\x61\x64\x64itional_data\x18\x02 \x03(\x0b\x32\x14.google.protobuf.Any\"Z\n\x0fObliqueFeatures\x12\x36\n\x08\x66\x65\x61tures\x18\x01 \x03(\x0b\x32$.tensorflow.decision_trees.FeatureId\x12\x0f\n\x07weights\x18\x02 \x03(\x02\"\xde\x02\n\x0eInequalityTest\x12:\n\nfeature_id\x18\x01 \x01(\x0b\x32$.tensorflow.decision_trees.FeatureIdH\x00\x12=\n\x07oblique\x18\x04 \x01(\x0b\x32*.tensorflow.decision_trees.ObliqueFeaturesH\x00\x12<\n\x04type\x18\x02 \x01(\x0e\x32..tensorflow.decision_trees.InequalityTest.Type\x12\x33\n\tthreshold\x18\x03 \x01(\x0b\x32 .tensorflow.decision_trees.Value\"P\n\x04Type\x12\x11\n\rLESS_OR_EQUAL\x10\x00\x12\r\n\tLESS_THAN\x10\x01\x12\x14\n\x10GREATER_OR_EQUAL\x10\x02\x12\x10\n\x0cGREATER_THAN\x10\x03\x42\x0c\n\nFeatureSum\"\x9b\x01\n\x05Value\x12\x15\n\x0b\x66loat_value\x18\x01 \x01(\x02H\x00\x12\x16\n\x0c\x64ouble_value\x18\x02 \x01(\x01H\x00\x12\x15\n\x0bint32_value\x18\x03 \x01(\x05H\x00\x12\x15\n\x0bint64_value\x18\x04 \x01(\x03H\x00\x12,\n\x0c\x63ustom_value\x18\x05 \x01(\x0b\x32\x14.google.protobuf.AnyH\x00\x42\x07\n\x05value\"\x90\x01\n\x12MatchingValuesTest\x12\x38\n\nfeature_id\x18\x01 \x01(\x0b\x32$.tensorflow.decision_trees.FeatureId\x12/\n\x05value\x18\x02 \x03(\x0b\x32 .tensorflow.decision_trees.Value\x12\x0f\n\x07inverse\x18\x03 \x01(\x08\"\x9b\x01\n\x0f\x43onstResultTest\x12\x38\n\nfeature_id\x18\x01 \x01(\x0b\x32$.tensorflow.decision_trees.FeatureId\x12\x39\n\x0fvalue_for_dtype\x18\x02 \x01(\x0b\x32 .tensorflow.decision_trees.Value\x12\x13\n\x0btest_result\x18\x03 \x01(\x08\x62\x06proto3')
 
 _globals = globals()
 _pool.build(DESCRIPTOR, 'tensorloom.protos.decision_trees_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_MODELANDFEATURES_FEATURE'].fields_by_name['feature_id']._loaded_options = None
+  _globals['_MODELANDFEATURES_FEATURE'].fields_by_name['feature_id']._serialized_options = b'\030\001'
+  _globals['_MODELANDFEATURES_FEATURESENTRY']._loaded_options = None
+  _globals['_MODELANDFEATURES_FEATURESENTRY']._serialized_options = b'8\001'
   _globals['_SPARSEVECTOR_SPARSEVALUEENTRY']._loaded_options = None
   _globals['_SPARSEVECTOR_SPARSEVALUEENTRY']._serialized_options = b'8\001'
-  _globals['_MODEL']._serialized_start=129
-  _globals['_MODEL']._serialized_end=361
-  _globals['_ENSEMBLE']._serialized_start=364
-  _globals['_ENSEMBLE']._serialized_end=891
-  _globals['_ENSEMBLE_MEMBER']._serialized_start=709
-  _globals['_ENSEMBLE_MEMBER']._serialized_end=866
-  _globals['_SUMMATION']._serialized_start=893
-  _globals['_SUMMATION']._serialized_end=951
-  _globals['_AVERAGING']._serialized_start=953
-  _globals['_AVERAGING']._serialized_end=1011
-  _globals['_DECISIONTREE']._serialized_start=1013
-  _globals['_DECISIONTREE']._serialized_end=1126
-  _globals['_TREENODE']._serialized_start=1129
-  _globals['_TREENODE']._serialized_end=1501
-  _globals['_BINARYNODE']._serialized_start=1504
-  _globals['_BINARYNODE']._serialized_end=1887
-  _globals['_BINARYNODE_DIRECTION']._serialized_start=1836
-  _globals['_BINARYNODE_DIRECTION']._serialized_end=1868
-  _globals['_SPARSEVECTOR']._serialized_start=1890
-  _globals['_SPARSEVECTOR']._serialized_end=2070
-  _globals['_SPARSEVECTOR_SPARSEVALUEENTRY']._serialized_start=1986
-  _globals['_SPARSEVECTOR_SPARSEVALUEENTRY']._serialized_end=2070
-  _globals['_VECTOR']._serialized_start=2072
-  _globals['_VECTOR']._serialized_end=2129
-  _globals['_LEAF']._serialized_start=2132
-  _globals['_LEAF']._serialized_end=2312
-  _globals['_FEATUREID']._serialized_start=2314
-  _globals['_FEATUREID']._serialized_end=2414
-  _globals['_OBLIQUEFEATURES']._serialized_start=2416
-  _globals['_OBLIQUEFEATURES']._serialized_end=2506
-  _globals['_INEQUALITYTEST']._serialized_start=2509
-  _globals['_INEQUALITYTEST']._serialized_end=2859
-  _globals['_INEQUALITYTEST_TYPE']._serialized_start=2765
-  _globals['_INEQUALITYTEST_TYPE']._serialized_end=2845
-  _globals['_VALUE']._serialized_start=2862
-  _globals['_VALUE']._serialized_end=3017
-  _globals['_MATCHINGVALUESTEST']._serialized_start=3020
-  _globals['_MATCHINGVALUESTEST']._serialized_end=3164
+  _globals['_MODELANDFEATURES']._serialized_start=129
+  _globals['_MODELANDFEATURES']._serialized_end=542
+  _globals['_MODELANDFEATURES_FEATURE']._serialized_start=322
+  _globals['_MODELANDFEATURES_FEATURE']._serialized_end=440
+  _globals['_MODELANDFEATURES_FEATURESENTRY']._serialized_start=442
+  _globals['_MODELANDFEATURES_FEATURESENTRY']._serialized_end=542
+  _globals['_MODEL']._serialized_start=545
+  _globals['_MODEL']._serialized_end=777
+  _globals['_ENSEMBLE']._serialized_start=780
+  _globals['_ENSEMBLE']._serialized_end=1307
+  _globals['_ENSEMBLE_MEMBER']._serialized_start=1125
+  _globals['_ENSEMBLE_MEMBER']._serialized_end=1282
+  _globals['_SUMMATION']._serialized_start=1309
+  _globals['_SUMMATION']._serialized_end=1367
+  _globals['_AVERAGING']._serialized_start=1369
+  _globals['_AVERAGING']._serialized_end=1427
+  _globals['_DECISIONTREE']._serialized_start=1429
+  _globals['_DECISIONTREE']._serialized_end=1542
+  _globals['_TREENODE']._serialized_start=1545
+  _globals['_TREENODE']._serialized_end=1917
+  _globals['_BINARYNODE']._serialized_start=1920
+  _globals['_BINARYNODE']._serialized_end=2303
+  _globals['_BINARYNODE_DIRECTION']._serialized_start=2252
+  _globals['_BINARYNODE_DIRECTION']._serialized_end=2284
+  _globals['_SPARSEVECTOR']._serialized_start=2306
+  _globals['_SPARSEVECTOR']._serialized_end=2486
+  _globals['_SPARSEVECTOR_SPARSEVALUEENTRY']._serialized_start=2402
+  _globals['_SPARSEVECTOR_SPARSEVALUEENTRY']._serialized_end=2486
+  _globals['_VECTOR']._serialized_start=2488
+  _globals['_VECTOR']._serialized_end=2545
+  _globals['_LEAF']._serialized_start=2548
+  _globals['_LEAF']._serialized_end=2728
+  _globals['_FEATUREID']._serialized_start=2730
+  _globals['_FEATUREID']._serialized_end=2830
+  _globals['_OBLIQUEFEATURES']._serialized_start=2832
+  _globals['_OBLIQUEFEATURES']._serialized_end=2922
+  _globals['_INEQUALITYTEST']._serialized_start=2925
+  _globals['_INEQUALITYTEST']._serialized_end=3275
+  _globals['_INEQUALITYTEST_TYPE']._serialized_start=3181
+  _globals['_INEQUALITYTEST_TYPE']._serialized_end=3261
+  _globals['_VALUE']._serialized_start=3278
+  _globals['_VALUE']._serialized_end=3433
+  _globals['_MATCHINGVALUESTEST']._serialized_start=3436
+  _globals['_MATCHINGVALUESTEST']._serialized_end=3580
+  _globals['_CONSTRESULTTEST']._serialized_start=3583
+  _globals['_CONSTRESULTTEST']._serialized_end=3738
 # @@protoc_insertion_point(module_scope)

@@ -19,7 +19,84 @@ if sys.version_info >= (3, 11):
 else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
+if sys.version_info >= (3, 13):
+    from warnings import deprecated as _deprecated
+else:
+    from typing_extensions import deprecated as _deprecated
+
 DESCRIPTOR: _descriptor.FileDescriptor
+
+@_typing.final
+class ModelAndFeatures(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Feature(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        FEATURE_ID_FIELD_NUMBER: _builtins.int
+        ADDITIONAL_DATA_FIELD_NUMBER: _builtins.int
+        @_builtins.property
+        @_deprecated("""This field has been marked as deprecated using proto field options.""")
+        def feature_id(self) -> Global___FeatureId: ...
+        @_builtins.property
+        def additional_data(self) -> _containers.RepeatedCompositeFieldContainer[_any_pb2.Any]: ...
+        def __init__(
+            self,
+            *,
+            feature_id: Global___FeatureId | None = ...,
+            additional_data: _abc.Iterable[_any_pb2.Any] | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["feature_id", b"feature_id"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["additional_data", b"additional_data", "feature_id", b"feature_id"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class FeaturesEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___ModelAndFeatures.Feature: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___ModelAndFeatures.Feature | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    FEATURES_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    ADDITIONAL_DATA_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def features(self) -> _containers.MessageMap[_builtins.str, Global___ModelAndFeatures.Feature]: ...
+    @_builtins.property
+    def model(self) -> Global___Model: ...
+    @_builtins.property
+    def additional_data(self) -> _containers.RepeatedCompositeFieldContainer[_any_pb2.Any]: ...
+    def __init__(
+        self,
+        *,
+        features: _abc.Mapping[_builtins.str, Global___ModelAndFeatures.Feature] | None = ...,
+        model: Global___Model | None = ...,
+        additional_data: _abc.Iterable[_any_pb2.Any] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["model", b"model"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["additional_data", b"additional_data", "features", b"features", "model", b"model"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelAndFeatures: _TypeAlias = ModelAndFeatures  # noqa: Y015
 
 @_typing.final
 class Model(_message.Message):
@@ -534,3 +611,30 @@ class MatchingValuesTest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___MatchingValuesTest: _TypeAlias = MatchingValuesTest  # noqa: Y015
+
+@_typing.final
+class ConstResultTest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FEATURE_ID_FIELD_NUMBER: _builtins.int
+    VALUE_FOR_DTYPE_FIELD_NUMBER: _builtins.int
+    TEST_RESULT_FIELD_NUMBER: _builtins.int
+    test_result: _builtins.bool
+    @_builtins.property
+    def feature_id(self) -> Global___FeatureId: ...
+    @_builtins.property
+    def value_for_dtype(self) -> Global___Value: ...
+    def __init__(
+        self,
+        *,
+        feature_id: Global___FeatureId | None = ...,
+        value_for_dtype: Global___Value | None = ...,
+        test_result: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["feature_id", b"feature_id", "value_for_dtype", b"value_for_dtype"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["feature_id", b"feature_id", "test_result", b"test_result", "value_for_dtype", b"value_for_dtype"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ConstResultTest: _TypeAlias = ConstResultTest  # noqa: Y015

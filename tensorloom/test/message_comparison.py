@@ -24,9 +24,9 @@ def _round_fields(message: Any) -> None:
         decimals = _DECIMALS.get(field.type)
         many = hasattr(value, "extend")
         if decimals is not None and many:
-            value[:] = [round(number, decimals) for number in value]
+            value[:] = [round(number, decimals) + 0.0 for number in value]
         elif decimals is not None:
-            setattr(message, field.name, round(value, decimals))
+            setattr(message, field.name, round(value, decimals) + 0.0)  # -0.0 is 0.0
         elif field.type == FieldDescriptor.TYPE_MESSAGE:
             for part in _parts(value, many):
                 _round_fields(part)

@@ -163,6 +163,7 @@ for path in """core.kernels.boosted_trees.boosted_trees core.profiler.profile
     core.profiler.tfprof_log core.profiler.tfprof_options core.profiler.tfprof_output
     core.protobuf.named_tensor contrib.session_bundle.manifest
     contrib.training.python.training.hparam contrib.boosted_trees.proto.learner
+    contrib.boosted_trees.proto.split_info contrib.boosted_trees.proto.quantiles
     contrib.decision_trees.proto.generic_tree_model
     contrib.tensor_forest.proto.fertile_stats
     contrib.tensor_forest.proto.tensor_forest_params""".split():

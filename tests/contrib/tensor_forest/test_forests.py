@@ -161,10 +161,6 @@ def test_strategies_that_are_not_there_are_refused() -> None:
     [
         (tf.contrib.tensor_forest.client.random_forest.TensorForestEstimator, 1),
         (tf.contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator, 1),
-        (
-            tf.contrib.boosted_trees.estimator_batch.estimator.GradientBoostedDecisionTreeClassifier,
-            2,
-        ),
     ],
 )
 def test_estimators_are_refused_by_name(refused: Any, arguments: int) -> None:

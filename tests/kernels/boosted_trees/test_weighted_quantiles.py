@@ -14,8 +14,7 @@ from tensorloom.kernels.host.boosted_trees import weighted_quantiles as sketches
 def test_quantiles_have_ranks_within_the_error(numbers: list[int]) -> None:
     epsilon = 0.1
     stream = sketches.QuantileStream(epsilon, 1000)
-    for number in numbers:
-        stream.push_value(np.float32(number), np.float32(1))
+    stream.push_values(np.array(numbers, np.float32), np.ones(len(numbers), np.float32))
     entries = stream.finish()
     assert entries[-1].max_rank == len(numbers)
     ordered = np.sort(numbers)
@@ -28,8 +27,8 @@ def test_quantiles_have_ranks_within_the_error(numbers: list[int]) -> None:
 
 
 def test_merging_equals_pushing_everything() -> None:
-    first = sketches.from_values([(np.float32(1), np.float32(2))])
-    second = sketches.from_values([(np.float32(v), np.float32(1)) for v in (1, 3)])
+    first = sketches.from_values(np.float32([1]), np.float32([2]))
+    second = sketches.from_values(np.float32([3, 1]), np.float32([1, 1]))
     merged = sketches.merge(first, second)
     assert [tuple(map(float, entry)) for entry in merged] == [
         (1.0, 3.0, 0.0, 3.0),
@@ -39,8 +38,9 @@ def test_merging_equals_pushing_everything() -> None:
 
 @pytest.mark.parametrize("count", [-1, 0, 1])
 def test_boundaries_of_few_parts(count: int) -> None:
-    pairs = [(np.float32(value), np.float32(1)) for value in range(9)]
-    entries = sketches.from_values(pairs)
+    entries = sketches.from_values(
+        np.arange(9, dtype=np.float32), np.ones(9, np.float32)
+    )
     assert sketches.boundaries(entries, count) == [0, 5, 8]
 
 

@@ -263,6 +263,7 @@ def put_together(got):
 
 
 CONTRIB = (
+    "boosted_trees.python.ops.model_ops",
     "boosted_trees.python.ops.quantile_ops",
     "factorization.python.ops.factorization_ops",
     "ffmpeg.ffmpeg_ops",

@@ -130,8 +130,7 @@ def _summary(values: _Array, weights: _Array, epsilon: float) -> _Array:
             f"A feature must have {len(weights)} values, got {len(values)}"
         )
     stream = QuantileStream(epsilon, len(weights) + 1)
-    for value, weight in zip(values, weights, strict=False):
-        stream.push_value(value, weight)
+    stream.push_values(values[: len(weights)], weights)
     return _rows(stream.finish())
 
 

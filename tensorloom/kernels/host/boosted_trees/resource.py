@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import errors
-from tensorloom.framework.runtime.resource import Resource, container_of
+from tensorloom.framework.runtime.resource import DEFAULT_CONTAINER, Resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -101,7 +101,8 @@ def named_resource(c: OpKernelConstruction, kind: type[R]) -> Callable[[], R]:
     """Finds the resource of a shared name; the empty name is one like others."""
     assert c.resources is not None
     resources, name = c.resources, c["shared_name"].decode()
-    container = container_of(c["container"])
+    # TensorFlow does not look at the letters of these containers' names.
+    container = c["container"].decode() or DEFAULT_CONTAINER
     return lambda: resources.lookup_or_create(
         container, name, kind, lambda: kind(container, name)
     )

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+_Array = NDArray[Any]
 _F = np.float32
 _DOUBLE_EPSILON: Final = 2.220446049250313e-16
 
@@ -36,20 +38,18 @@ class Entry(NamedTuple):
         return _F(self.min_rank + self.weight)
 
 
-def from_values(pairs: Iterable[tuple[np.float32, np.float32]]) -> list[Entry]:
-    """The exact summary of (value, weight) pairs in any order."""
-    merged: list[tuple[np.float32, np.float32]] = []
-    for value, weight in sorted(pairs, key=lambda pair: pair[0]):
-        if merged and merged[-1][0] == value:
-            merged[-1] = value, _F(merged[-1][1] + weight)
-        else:
-            merged.append((value, weight))
-    rank = _F(0)
-    entries = []
-    for value, weight in merged:
-        entries.append(Entry(value, weight, rank, _F(rank + weight)))
-        rank = _F(rank + weight)
-    return entries
+def from_values(values: _Array, weights: _Array) -> list[Entry]:
+    """The exact summary of float32 values in any order, with their weights."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    is_new = np.ones(len(ordered), bool)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    merged = np.zeros(np.count_nonzero(is_new), np.float32)
+    np.add.at(merged, np.cumsum(is_new) - 1, weights[order])
+    high = np.add.accumulate(merged)
+    low = np.concatenate([np.zeros(1, np.float32), high[:-1]])
+    rows = zip(ordered[is_new], merged, low, high, strict=False)
+    return [Entry(*row) for row in rows]
 
 
 def merge(first: Sequence[Entry], second: Sequence[Entry]) -> list[Entry]:
@@ -166,14 +166,35 @@ class QuantileStream:
         self._epsilon = epsilon
         self._block = _block_size(epsilon, most)
         self._buffer_size = min(self._block << 1, most)
-        self._buffer: list[tuple[np.float32, np.float32]] = []
+        self._buffer: list[tuple[_Array, _Array]] = []
+        self._buffered = 0
         self._levels: list[list[Entry]] = []
 
-    def push_value(self, value: np.float32, weight: np.float32) -> None:
-        """Adds a value; one of no weight is left out."""
-        if weight > 0:
-            self._buffer.append((value, weight))
-            if len(self._buffer) >= self._buffer_size:
+    @property
+    def levels(self) -> list[list[Entry]]:
+        """The summaries that are kept; not what was pushed by value since the last."""
+        return self._levels
+
+    def set_levels(self, levels: list[list[Entry]]) -> None:
+        """Replaces everything by such summaries."""
+        self._buffer, self._buffered, self._levels = [], 0, levels
+
+    def push_values(self, values: _Array, weights: _Array) -> None:
+        """Adds values; those of no weight are left out.
+
+        Args:
+          values: float32 [n].
+          weights: float32 [n].
+        """
+        counts = weights > 0
+        values, weights = values[counts], weights[counts]
+        begin = 0
+        while begin < len(values):
+            end = begin + self._buffer_size - self._buffered
+            self._buffer.append((values[begin:end], weights[begin:end]))
+            self._buffered += len(self._buffer[-1][0])
+            begin = end
+            if self._buffered >= self._buffer_size:
                 self._push_buffer()
 
     def push_summary(self, entries: list[Entry]) -> None:
@@ -190,8 +211,13 @@ class QuantileStream:
         return whole
 
     def _push_buffer(self) -> None:
-        pairs, self._buffer = self._buffer, []
-        self._settle(compress(from_values(pairs), self._block, self._epsilon))
+        if not self._buffer:
+            return
+        values, weights = (
+            np.concatenate(parts) for parts in zip(*self._buffer, strict=True)
+        )
+        self._buffer, self._buffered = [], 0
+        self._settle(compress(from_values(values, weights), self._block, self._epsilon))
 
     def _settle(self, entries: list[Entry]) -> None:
         if not entries:

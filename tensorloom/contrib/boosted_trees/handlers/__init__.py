@@ -1,0 +1,1 @@
+"""Handlers of feature columns: what they collect, and the splits they propose."""

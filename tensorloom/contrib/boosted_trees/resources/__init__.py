@@ -1,0 +1,1 @@
+"""Resources of trees: what sessions make, savers save, and steps add to."""

@@ -1,0 +1,4 @@
+"""Gradient boosted trees of `tf.contrib.boosted_trees`.
+
+Signatures, shape functions, gradients.
+"""
