@@ -19,17 +19,40 @@ def read_inputs(options: argparse.Namespace) -> dict[str, Any]:
       OSError: a file cannot be read.
     """
     inputs = _from_files(options.inputs, options.allow_pickle)
-    inputs.update(_from_expressions(options.input_exprs))
-    for key, examples in _from_expressions(options.input_examples).items():
+    inputs.update(from_expressions(options.input_exprs))
+    inputs.update(serialized_examples(from_expressions(options.input_examples)))
+    return inputs
+
+
+def serialized_examples(inputs: dict[str, Any]) -> dict[str, list[bytes]]:
+    """The lists of dictionaries as lists of serialized `tf.train.Example`s.
+
+    Raises:
+      ValueError: something else is given.
+    """
+    found = {}
+    for key, examples in inputs.items():
         if not isinstance(examples, list):
             raise ValueError(
                 f"--input_examples: {key!r} must be a list of dictionaries"
             )
-        inputs[key] = [_serialized(example) for example in examples]
-    return inputs
+        found[key] = [_serialized(example) for example in examples]
+    return found
 
 
 def _from_files(text: str, allow_pickle: bool) -> dict[str, Any]:
+    return {
+        key: from_file(filename, variable, allow_pickle)
+        for key, (filename, variable) in file_names(text).items()
+    }
+
+
+def file_names(text: str) -> dict[str, tuple[str, str | None]]:
+    """The file of each input, and the variable in it if one is named.
+
+    Raises:
+      ValueError: the text is malformed.
+    """
     inputs = {}
     for item in filter(None, text.split(";")):
         match = _FILE.match(item)
@@ -39,11 +62,17 @@ def _from_files(text: str, allow_pickle: bool) -> dict[str, Any]:
                 '"<input_key>=<filename>", or "<input_key>=<filename>[<variable_name>]"'
             )
         key, filename, variable = match.groups()
-        inputs[key] = _from_file(filename, variable, allow_pickle)
+        inputs[key] = filename, variable
     return inputs
 
 
-def _from_file(filename: str, variable: str | None, allow_pickle: bool) -> Any:
+def from_file(filename: str, variable: str | None, allow_pickle: bool) -> Any:
+    """The array of a file, or one of several by its name.
+
+    Raises:
+      ValueError: the file has no such variable, or no arrays.
+      OSError: it cannot be read.
+    """
     import io
 
     import numpy as np
@@ -77,7 +106,12 @@ def _from_file(filename: str, variable: str | None, allow_pickle: bool) -> Any:
     return data[variable]
 
 
-def _from_expressions(text: str) -> dict[str, Any]:
+def from_expressions(text: str) -> dict[str, Any]:
+    """The values of Python expressions, by input.
+
+    Raises:
+      ValueError: the text is malformed, or an expression fails.
+    """
     import numpy as np
 
     inputs = {}
@@ -101,7 +135,10 @@ def _serialized(example: Any) -> bytes:
     message = example_pb2.Example()
     for name, values in example.items():
         if not isinstance(values, list) or not values:
-            raise ValueError(f"feature {name!r} must be a list that is not empty")
+            raise ValueError(
+                f"feature value must be a list that is not empty; got {values!r} for "
+                f"{name!r}"
+            )
         feature = message.features.feature[name]
         first = values[0]
         if isinstance(first, float):

@@ -82,8 +82,12 @@ def run_saved_model(options: argparse.Namespace) -> int:
             "At least one of --inputs, --input_exprs or --input_examples must be "
             "required"
         )
-    directory = directory_of(options)
-    outputs = _run_signature(options, directory, read_inputs(options))
+    return run_and_write(options, read_inputs(options))
+
+
+def run_and_write(options: argparse.Namespace, inputs: dict[str, Any]) -> int:
+    """Runs a signature on values, shows and writes its outputs; the exit status."""
+    outputs = _run_signature(options, directory_of(options), inputs)
     lines = _results(options, outputs)
     show(options, outputs, iter(list(lines)) if options.json else lines)
     return FINE

@@ -14,8 +14,8 @@ from tensorloom.cli.saved_model_directory import (
     ops_of,
 )
 
-# Ops that read or write files, or print: TensorFlow's list.
-_DENIED = ("PrintV2", "ReadFile", "WriteFile")
+#: Ops that read or write files, or print: TensorFlow's list.
+DENIED = ("PrintV2", "ReadFile", "WriteFile")
 
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def add_scan(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--op_denylist",
-        help=f"the ops to look for, separated by ',' ({','.join(_DENIED)})",
+        help=f"the ops to look for, separated by ',' ({','.join(DENIED)})",
     )
 
 
@@ -48,7 +48,7 @@ def scan_saved_model(options: argparse.Namespace) -> int:
 
 def _wanted(denylist: str | None) -> set[str]:
     named = {op.strip() for op in (denylist or "").split(",")} - {""}
-    return named or set(_DENIED)
+    return named or set(DENIED)
 
 
 def _lines(found: list[tuple[Any, list[str]]], wanted: set[str]) -> Iterator[str]:

@@ -109,16 +109,21 @@ def _signature_lines(signature: Any, indent: str) -> Iterator[str]:
         )
         for key, info in sorted(infos.items()):
             yield f"{indent}  {word}s['{key}'] tensor_info:"
-            data = _tensor_data(info)
-            inner = indent + "      "
-            yield f"{inner}dtype: {data['dtype']}"
-            shape = data["shape"]
-            if shape is None:
-                yield f"{inner}shape: unknown_rank"
-            else:
-                yield f"{inner}shape: ({', '.join(map(str, shape))})"
-            yield f"{inner}name: {data['name']}"
+            yield from tensor_lines(info, f"{indent}  ")
     yield f"{indent}Method name is: {signature.method_name}"
+
+
+def tensor_lines(info: Any, indent: str) -> Iterator[str]:
+    """What a TensorInfo says."""
+    data = _tensor_data(info)
+    inner = indent + "    "
+    yield f"{inner}dtype: {data['dtype']}"
+    shape = data["shape"]
+    if shape is None:
+        yield f"{inner}shape: unknown_rank"
+    else:
+        yield f"{inner}shape: ({', '.join(map(str, shape))})"
+    yield f"{inner}name: {data['name']}"
 
 
 def _signature_data(signature: Any) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class ProgramSteps:
             if run_metadata is not None:
                 from tensorloom.framework.runtime import run_metadata as protos
 
-                protos.fill(run_metadata, context, session._decoded_config)
+                protos.fill(run_metadata, context, with_costs=False)
             explanation = Explanation(
                 explained.signature, journal, context.metadata.node_stats
             )
