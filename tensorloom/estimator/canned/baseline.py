@@ -132,7 +132,7 @@ def _model_fn(head: Any, optimizer: Any, weight_column: Any) -> Any:
         spec: EstimatorSpec = head.create_estimator_spec(
             features=features,
             mode=mode,
-            logits=_logits(features, head.logits_dimension, weight_column),
+            logits=logits(features, head.logits_dimension, weight_column),
             labels=labels,
             train_op_fn=train_op_fn,
         )
@@ -141,7 +141,7 @@ def _model_fn(head: Any, optimizer: Any, weight_column: Any) -> Any:
     return model_fn
 
 
-def _logits(features: Mapping[Any, Any], dimension: int, weight_column: Any) -> Any:
+def logits(features: Mapping[Any, Any], dimension: int, weight_column: Any) -> Any:
     """The bias for each example; of the features only their number counts."""
     weights_key = _key_of(weight_column)
     sizes = [

@@ -73,7 +73,7 @@ class DNNClassifier(Estimator):
             n_classes, weight_column, label_vocabulary, loss_reduction
         )
         super().__init__(
-            _model_fn(
+            made_model_fn(
                 head,
                 hidden_units,
                 feature_columns,
@@ -135,7 +135,7 @@ class DNNRegressor(Estimator):
             loss_reduction=loss_reduction,
         )
         super().__init__(
-            _model_fn(
+            made_model_fn(
                 head,
                 hidden_units,
                 feature_columns,
@@ -188,7 +188,7 @@ class DNNEstimator(Estimator):
           ValueError: an argument has an impossible value.
         """
         super().__init__(
-            _model_fn(
+            made_model_fn(
                 head,
                 hidden_units,
                 feature_columns,
@@ -204,7 +204,7 @@ class DNNEstimator(Estimator):
         )
 
 
-def _model_fn(
+def made_model_fn(
     head: Any,
     hidden_units: Iterable[int],
     feature_columns: Iterable[Any],
@@ -214,6 +214,7 @@ def _model_fn(
     input_layer_partitioner: Any,
     batch_norm: bool,
 ) -> Callable[..., EstimatorSpec]:
+    """The `model_fn` of a network under a head."""
     hidden_units = list(hidden_units)
     columns = tuple(feature_columns or ())
 

@@ -112,7 +112,7 @@ class DNNLinearCombinedClassifier(Estimator):
             n_classes, weight_column, label_vocabulary, loss_reduction
         )
         super().__init__(
-            _model_fn(
+            made_model_fn(
                 head,
                 self._feature_columns,
                 linear_optimizer,
@@ -184,7 +184,7 @@ class DNNLinearCombinedRegressor(Estimator):
             loss_reduction=loss_reduction,
         )
         super().__init__(
-            _model_fn(
+            made_model_fn(
                 head,
                 self._feature_columns,
                 linear_optimizer,
@@ -243,7 +243,7 @@ class DNNLinearCombinedEstimator(Estimator):
         """
         self._feature_columns = Columns(linear_feature_columns, dnn_feature_columns)
         super().__init__(
-            _model_fn(
+            made_model_fn(
                 head,
                 self._feature_columns,
                 linear_optimizer,
@@ -260,7 +260,7 @@ class DNNLinearCombinedEstimator(Estimator):
         )
 
 
-def _model_fn(
+def made_model_fn(
     head: Any,
     columns: Columns,
     linear_optimizer: Any,
@@ -272,6 +272,8 @@ def _model_fn(
     batch_norm: bool,
     linear_sparse_combiner: str,
 ) -> Callable[..., EstimatorSpec]:
+    """The `model_fn` of a linear model and a network under one head."""
+
     def dnn_part(features: Any, mode: str, config: Any, partitioner: Any) -> _Part:
         chosen = _checked(get_optimizer_instance(dnn_optimizer, _DNN_LEARNING_RATE))
         if not dnn_hidden_units:

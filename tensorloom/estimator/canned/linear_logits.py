@@ -70,7 +70,7 @@ def _write(units: int, bias: list[Any], weights: Iterable[Any]) -> None:
     else:
         # The first element of the first slice.
         summary.scalar("bias", bias[0][0])
-    summary.scalar("fraction_of_zero_weights", _fraction_of_zero(_parts(weights)))
+    summary.scalar("fraction_of_zero_weights", fraction_of_zero(_parts(weights)))
 
 
 def _parts(variables: Iterable[Any]) -> list[Any]:
@@ -81,7 +81,8 @@ def _parts(variables: Iterable[Any]) -> list[Any]:
     return parts
 
 
-def _fraction_of_zero(variables: list[Any]) -> Tensor:
+def fraction_of_zero(variables: list[Any]) -> Tensor:
+    """How much of these variables is zero; NaN where they have no elements."""
     with name_scope("zero_fraction"):
         with name_scope("total_size"):
             sizes = [array_ops.size(v, out_type=dtypes.int64) for v in variables]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from tensorloom.client.program import program_log
+from tensorloom.client.program.compat import as_str_any
 from tensorloom.estimator.training.specs import EvalSpec, check_eval_spec
 from tensorloom.framework.graph.graph import GraphKeys
 from tensorloom.storage.files import filesystem
@@ -139,9 +140,7 @@ class Evaluator:
             self._last_warning_time = now
 
     def _export(self, result: EvalResult, is_last: bool) -> list[Any]:
-        base = filesystem.join(
-            filesystem.path_text(self._estimator.model_dir), "export"
-        )
+        base = filesystem.join(as_str_any(self._estimator.model_dir), "export")
         return [
             exporter.export(
                 estimator=self._estimator,
