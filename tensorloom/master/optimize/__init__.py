@@ -31,6 +31,7 @@ from tensorloom.master.optimize.fusion.sum_of_products import sum_products
 from tensorloom.master.optimize.fusion.summed_sparse_updates import (
     sum_in_sparse_updates,
 )
+from tensorloom.master.optimize.fusion.threshold_counts import fuse_threshold_counts
 from tensorloom.master.optimize.fusion.unrolled_products import batch_unrolled_products
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 from tensorloom.master.optimize.precision.mixed_precision import use_half_precision
@@ -67,6 +68,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("fuse_sigmoid_cross_entropy", fuse_sigmoid_cross_entropy),
     ("fuse_mean_gradient", fuse_mean_gradient),
     ("fuse_count_both", fuse_count_both),
+    ("fuse_threshold_counts", fuse_threshold_counts),
     ("pads_to_concat", concatenate_pads),
     ("dead_nodes", remove_dead_nodes),
     ("relu_before_pool", take_relu_gradient_before_pool),

@@ -78,6 +78,7 @@ _TOGGLES = {
     "fuse_segments_or_zeros": "remapping",
     "fuse_sigmoid_cross_entropy": "remapping",
     "fuse_split_lookup": "remapping",
+    "fuse_threshold_counts": "remapping",
     "pads_to_concat": "arithmetic_optimization",
     "pool_without_indices": "remapping",
     "relu_before_pool": "remapping",
@@ -93,6 +94,7 @@ _MAKES_OWN_OPS = frozenset(
         *("fuse_matmul_bias", "fuse_optimizer_updates", "fuse_count_both"),
         *("fuse_mean_gradient", "fuse_sigmoid_cross_entropy"),
         *("fuse_split_lookup", "sum_of_products", "unrolled_products"),
+        "fuse_threshold_counts",
         *("fuse_not_default", "fuse_lookup_ids", "fuse_segments_or_zeros"),
         "summed_sparse_updates",
     ]
