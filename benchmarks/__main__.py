@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
 TORCH_ROWS = re.compile("MLP|CNN|residual|LSTM.*unrolled")
 # Neither tf.layers nor tf.estimator nor tf.contrib.
-NOT_IN_221 = re.compile(r"tf\.layers|^slim |Estimator|train_and_evaluate")
+NOT_IN_221 = re.compile(r"tf\.layers|^slim |Estimator|train_and_evaluate|^beam |^CRF ")
 
 
 def parse_arguments(arguments: list[str]) -> argparse.Namespace:

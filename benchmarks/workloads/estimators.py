@@ -97,7 +97,7 @@ def boosted_trees(tf):
     bounds = [list(np.percentile(x[:, i], range(5, 100, 5))) for i in range(len(names))]
     columns = [
         tf.feature_column.bucketized_column(tf.feature_column.numeric_column(name), b)
-        for name, b in zip(names, bounds, strict=False)
+        for name, b in zip(names, bounds)  # noqa: B905 (Python 3.7 runs it, too)
     ]
 
     def input_fn():
