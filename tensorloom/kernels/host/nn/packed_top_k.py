@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # Below, calls are what counts.
 _FEWEST: Final = 1024
+# Of so few, and of so many times as many, each is compared with those found so far.
+_MOST_FOUND: Final = 32
+_RATIO: Final = 16
 
 
 def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | None:
@@ -34,6 +37,8 @@ def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | N
         return None
     if count == 1 and values.dtype.kind in "iuf":
         return _place_of_largest(values)
+    if count <= _MOST_FOUND and _RATIO * count <= size and values.dtype.kind in "iuf":
+        return _found(values, count)
     place_bits = size.bit_length()
     keys = _ordered(values, 63 - place_bits)
     if keys is None:
@@ -48,6 +53,22 @@ def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | N
         np.int32
     )
     return places
+
+
+def _found(values: NDArray[Any], count: int) -> NDArray[np.int32] | None:
+    """By a loop that passes over all elements once; None if there is NaN."""
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops.nn.top_k import find_largest
+
+    rows = np.ascontiguousarray(values).reshape(-1, values.shape[-1])
+    if rows.dtype.kind != "f" and rows.itemsize < 8:  # few dtypes are compiled for
+        rows = rows.astype(np.int64)
+    elif rows.itemsize < 4:
+        rows = rows.astype(np.float32)
+    places = np.empty((len(rows), count), np.int32)
+    if not find_largest(rows, np.empty(count, rows.dtype), places):
+        return None
+    return places.reshape(*values.shape[:-1], count)
 
 
 def _place_of_largest(values: NDArray[Any]) -> NDArray[np.int32] | None:

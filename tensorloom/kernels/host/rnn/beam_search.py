@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @host_kernel("GatherTree", large=True)
 def gather_tree(c: OpKernelConstruction) -> Compute:
-    """All beams of a batch at once, one step back after the other."""
+    """Each beam, one step back after the other."""
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops.rnn.beams import follow
 
     def compute(step_ids: Any, parent_ids: Any, lengths: Any, end_token: Any) -> Any:
         if step_ids.shape != parent_ids.shape or len(lengths) != step_ids.shape[1]:
@@ -27,30 +29,19 @@ def gather_tree(c: OpKernelConstruction) -> Compute:
                 f"{list(step_ids.shape)} and {list(lengths.shape)}",
             )
         beams = np.full_like(step_ids, end_token)
-        for batch, length in enumerate(np.minimum(lengths, len(step_ids)).tolist()):
-            if length > 0:
-                beams[:length, batch] = _followed(
-                    step_ids[:length, batch], parent_ids[:length, batch], batch
-                )
-        # What follows the end of a beam is the end again.
-        ended = np.cumsum(beams == end_token, axis=0) > 0
-        beams[ended] = end_token
+        bad = follow(
+            np.ascontiguousarray(step_ids),
+            np.ascontiguousarray(parent_ids),
+            np.minimum(lengths, len(step_ids)).astype(np.int64),
+            int(end_token),
+            beams,
+        )
+        if bad >= 0:
+            length = min(int(lengths[bad]), len(step_ids))
+            raise _bad_parent(parent_ids[:length, bad], bad)
         return beams
 
     return compute
-
-
-def _followed(ids: Any, parents: Any, batch: int) -> Any:
-    """The tokens of each beam of one batch entry, [time, beam]."""
-    steps, width = ids.shape
-    path = np.empty_like(ids)
-    place = np.arange(width)
-    for step in range(steps - 1, -1, -1):
-        if place.min() < 0 or place.max() >= width:
-            raise _bad_parent(parents, batch)
-        path[step] = ids[step, place]
-        place = parents[step, place]
-    return path
 
 
 def _bad_parent(parents: Any, batch: int) -> errors.InvalidArgumentError:
