@@ -244,3 +244,22 @@ def test_one_hot_rows_of_many(kind: Any, off: int) -> None:
         found = session.run(one_hot, {fed: numbers})
     expected = np.where(numbers[..., None] == np.arange(7), 3, off)
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("is_time_major", [False, True])
+@pytest.mark.parametrize("rest", [(), (3,), (2, 3)])
+def test_reverse_sequence_of_leading_axes(
+    is_time_major: bool, rest: tuple[int, ...]
+) -> None:
+    random = np.random.RandomState(0)
+    x = random.rand(5, 7, *rest).astype(np.float32)
+    lengths = [0, 1, 4, 7, 6]
+    expected = x.copy()
+    for row, length in enumerate(lengths):
+        expected[row, :length] = x[row, :length][::-1]
+    axes = {"seq_axis": 0, "batch_axis": 1} if is_time_major else {"seq_axis": 1}
+    given = x.swapaxes(0, 1) if is_time_major else x
+    with tf.Graph().as_default(), tf.Session() as session:
+        turned = session.run(tf.reverse_sequence(given, lengths, **axes))
+    found = turned.swapaxes(0, 1) if is_time_major else turned
+    np.testing.assert_array_equal(found, expected)

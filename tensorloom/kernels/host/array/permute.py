@@ -125,12 +125,23 @@ def _reverse_sequence(c: OpKernelConstruction) -> Compute:
     def compute(value: Any, lengths: Any) -> Any:
         check_sequences(value.shape, lengths, batch, seq)
         index = reversed_positions(lengths, value.shape[seq])
+        if batch + seq == 1:
+            return _taken_rows(value, index, is_time_major=seq == 0)
         # [batch, time] first, gathered, and moved back.
         moved = np.moveaxis(value, (batch, seq), (0, 1))
         rows = np.arange(moved.shape[0])[:, None]
         return np.moveaxis(moved[rows, index], (0, 1), (batch, seq))
 
     return compute
+
+
+def _taken_rows(value: Any, index: Any, is_time_major: bool) -> Any:
+    """Rows of [batch, time, ...], or of [time, batch, ...], as one take of all."""
+    batch, time = index.shape
+    numbers = np.arange(batch)[:, None]
+    places = (index * batch + numbers).T if is_time_major else index + numbers * time
+    rows = value.reshape(batch * time, *value.shape[2:])
+    return rows.take(places, 0)
 
 
 def check_sequences(shape: Sequence[int], lengths: Any, batch: int, seq: int) -> None:
