@@ -83,7 +83,9 @@ class Ensemble(Resource):
         found = known.get((number, dimensions))
         if found is None:
             found = TreeArrays(proto.trees[number], dimensions)
-            if proto.tree_metadata[number].is_finalized:
+            # An ensemble from outside may say nothing of its trees.
+            told = number < len(proto.tree_metadata)
+            if told and proto.tree_metadata[number].is_finalized:
                 known[number, dimensions] = found
         return found
 
