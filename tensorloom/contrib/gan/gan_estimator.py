@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
-from tensorloom.client.variables.framework_variables import get_trainable_variables
-from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.contrib.gan import model_summaries
-from tensorloom.contrib.gan.model_tuples import GANLoss, GANModel
-from tensorloom.contrib.gan.models import gan_model, tensors
+from tensorloom.contrib.gan.estimator_parts import (
+    evaluating,
+    generator_alone,
+    made,
+    of_mode,
+    summarize,
+)
+from tensorloom.contrib.gan.model_tuples import GANLoss
+from tensorloom.contrib.gan.models import gan_model
 from tensorloom.contrib.gan.turns import gan_train_ops, get_sequential_train_hooks
 from tensorloom.estimator.estimator import Estimator
 from tensorloom.estimator.mode_keys import ModeKeys
 from tensorloom.estimator.spec import EstimatorSpec
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import name_scope
-from tensorloom.metrics.averages import mean
 
 
 @export("contrib.gan.estimator.SummaryType")
@@ -94,7 +95,7 @@ class GANEstimator(Estimator):
             raise TypeError("get_hooks_fn must be callable.")
 
         def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
-            generator = _of_mode(generator_fn, mode)
+            generator = of_mode(generator_fn, mode)
             if mode == ModeKeys.PREDICT:
                 if labels is not None:
                     raise ValueError(
@@ -103,24 +104,24 @@ class GANEstimator(Estimator):
                     )
                 return EstimatorSpec(
                     mode,
-                    predictions=_generator_alone(generator, features).generated_data,
+                    predictions=generator_alone(generator, features).generated_data,
                 )
-            discriminator = _of_mode(discriminator_fn, mode)
+            discriminator = of_mode(discriminator_fn, mode)
             model = gan_model(
                 generator, discriminator, labels, features, check_shapes=False
             )
-            _summarize(model, add_summaries)
+            summarize(model, add_summaries, _SUMMARIES)
             loss = GANLoss(
                 generator_loss_fn(model, add_summaries=use_loss_summaries),
                 discriminator_loss_fn(model, add_summaries=use_loss_summaries),
             )
             if mode == ModeKeys.EVAL:
-                return _evaluating(model, loss, get_eval_metric_ops_fn)
+                return evaluating(model, loss, get_eval_metric_ops_fn)
             ops = gan_train_ops(
                 model,
                 loss,
-                _made(generator_optimizer),
-                _made(discriminator_optimizer),
+                made(generator_optimizer),
+                made(discriminator_optimizer),
                 is_chief=is_chief,
             )
             hooks = (get_hooks_fn or get_sequential_train_hooks())(ops)
@@ -132,54 +133,3 @@ class GANEstimator(Estimator):
             )
 
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
-
-
-def _of_mode(network: Any, mode: str) -> Any:
-    if "mode" in inspect.signature(network).parameters:
-        return functools.partial(network, mode=mode)
-    return network
-
-
-def _made(optimizer: Any) -> Any:
-    return optimizer() if callable(optimizer) else optimizer
-
-
-def _generator_alone(generator: Any, inputs: Any) -> GANModel:
-    with variable_scope("Generator") as scope:
-        inputs = tensors(inputs)
-        generated = generator(inputs)
-    variables = get_trainable_variables(scope)
-    without_discriminator = [None] * 6
-    return GANModel(
-        inputs, generated, variables, scope, generator, *without_discriminator
-    )
-
-
-def _summarize(model: GANModel, kinds: Any) -> None:
-    if not kinds:
-        return
-    kinds = kinds if isinstance(kinds, (list, tuple)) else [kinds]
-    with name_scope(None):
-        for kind in kinds:
-            _SUMMARIES[kind](model)
-
-
-def _evaluating(model: GANModel, loss: GANLoss, more: Any) -> EstimatorSpec:
-    with name_scope(None, "metrics", list(loss)):
-        metrics = {
-            "generator_loss": mean(loss.generator_loss),
-            "discriminator_loss": mean(loss.discriminator_loss),
-        }
-        if more is not None:
-            own = more(model)
-            if not isinstance(own, dict):
-                raise TypeError(
-                    f"get_eval_metric_ops_fn must return a dict, received: {own}"
-                )
-            metrics.update(own)
-    return EstimatorSpec(
-        ModeKeys.EVAL,
-        predictions=model.generated_data,
-        loss=loss.generator_loss + loss.discriminator_loss,
-        eval_metric_ops=metrics,
-    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorloom.client.control_flow.map_fn import map_fn
+from tensorloom.client.variables.variable_scope import variable_scope
 from tensorloom.contrib.gan.image_tiles import image_grid, image_reshaper
 from tensorloom.contrib.gan.model_tuples import CycleGANModel
 from tensorloom.framework.export import export
@@ -108,6 +110,53 @@ def add_image_comparison_summaries(
 def _compare(images: list[Any], columns: int) -> None:
     tiled = image_reshaper(images, num_cols=columns)
     image_summary("image_comparison", tiled, max_outputs=1)
+
+
+@export("contrib.gan.eval.add_stargan_image_summaries")
+def add_stargan_image_summaries(
+    stargan_model: Any, num_images: int = 2, display_diffs: bool = False
+) -> None:
+    """The first images, each beside what the generator makes of it for all domains.
+
+    Args:
+      stargan_model: a `StarGANModel` of images.
+      num_images: how many images.
+      display_diffs: whether a second row has the differences.
+
+    Raises:
+      ValueError: the data are no images, or the domains not known.
+    """
+    _check_images(stargan_model.input_data)
+    stargan_model.input_data_domain_label.shape.assert_has_rank(2)
+    stargan_model.input_data_domain_label.shape[1:].assert_is_fully_defined()
+    domains = stargan_model.input_data_domain_label.shape.as_list()[-1]
+
+    def row(image: Any) -> Any:
+        images = array_ops.tile(
+            array_ops.expand_dims(image, axis=0), [domains, 1, 1, 1]
+        )
+        targets = array_ops.one_hot(list(range(domains)), domains)
+        with variable_scope(stargan_model.generator_scope, reuse=True):
+            generated = stargan_model.generator_fn(images, targets)
+            shown = [image, *_one_by_one(generated, domains)]
+            if display_diffs:
+                differences = _one_by_one(generated - images, domains)
+                shown += [array_ops.zeros_like(image), *differences]
+            tiles = image_reshaper(shown, num_cols=domains + 1)
+        return array_ops.squeeze(tiles, axis=0)
+
+    rows = map_fn(
+        row,
+        stargan_model.input_data[:num_images],
+        parallel_iterations=num_images,
+        back_prop=False,
+        swap_memory=True,
+    )
+    image_summary("stargan_image_generation", rows, max_outputs=num_images)
+
+
+def _one_by_one(images: Any, count: int) -> list[Any]:
+    return [array_ops.squeeze(part, axis=0) for part in array_ops.split(images, count)]
 
 
 @export("contrib.gan.eval.add_cyclegan_image_summaries")

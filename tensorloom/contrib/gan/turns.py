@@ -24,7 +24,9 @@ Hooks = Callable[[Any], list[Any]]
 _ONE_EACH = GANTrainSteps(1, 1)
 
 
-def _updates(kwargs: dict[str, Any], scopes: list[str], check: bool) -> list[list[Any]]:
+def updates_of(
+    kwargs: dict[str, Any], scopes: list[str], check: bool
+) -> list[list[Any]]:
     """The update operations of each scope; takes `update_ops` from `kwargs`."""
     everything = get_collection(GraphKeys.UPDATE_OPS)
     wanted = list(kwargs.pop("update_ops", everything))
@@ -77,7 +79,7 @@ def gan_train_ops(
     global_step = training_util.get_or_create_global_step()
     increment = global_step.assign_add(1)
     scopes = [model.generator_scope.name, model.discriminator_scope.name]
-    updates = _updates(kwargs, scopes, check_for_unused_update_ops)
+    updates = updates_of(kwargs, scopes, check_for_unused_update_ops)
     parts = (
         ("generator", loss.generator_loss, model.generator_variables),
         ("discriminator", loss.discriminator_loss, model.discriminator_variables),

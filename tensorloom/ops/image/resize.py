@@ -109,7 +109,7 @@ register_op(
 )
 
 
-def _builder(op: str, name: str, doc: str) -> None:
+def _builder(op: str, name: str, doc: str) -> Callable[..., Tensor]:
     def resize(
         images: Any,
         size: Any,
@@ -131,10 +131,12 @@ def _builder(op: str, name: str, doc: str) -> None:
         f"{doc}\n\n    Args:\n      images: [batch, height, width, channels].\n"
         "      size: [height, width] of the result.\n    "
     )
-    export(f"image.{name}")(resize)
+    return export(f"image.{name}")(resize)
 
 
-_builder("ResizeBilinear", "resize_bilinear", "Images resized bilinearly, float32.")
+resize_bilinear = _builder(
+    "ResizeBilinear", "resize_bilinear", "Images resized bilinearly, float32."
+)
 _builder("ResizeBicubic", "resize_bicubic", "Images resized bicubically, float32.")
 _builder(
     "ResizeNearestNeighbor",
