@@ -98,7 +98,11 @@ def differences(
 
 def misfit(theirs: list[str] | None, ours: list[str] | None) -> str | None:
     """Why calls written for `theirs` do not fit `ours`; None if they do."""
-    if theirs is None or ours is None or _takes_anything(ours):
+    if theirs is None or ours is None:
+        return None
+    theirs, ours = _from_outside(theirs), _from_outside(ours)
+    # A wrapper that takes anything does not tell what it accepts.
+    if _takes_anything(ours) or _takes_anything(theirs):
         return None
     shown = f"({', '.join(ours)}), expected ({', '.join(theirs)})"
     expected = [item for item in theirs if not item.startswith("*")]
@@ -115,6 +119,13 @@ def misfit(theirs: list[str] | None, ours: list[str] | None) -> str | None:
     if any(item.count("*") not in stars for item in catch_alls) and expected:
         return shown
     return None
+
+
+def _from_outside(signature: list[str]) -> list[str]:
+    """The signature of a method as its callers see it: what it is called on is `self`."""
+    if signature and signature[0] in ("instance", "cls"):
+        return ["self", *signature[1:]]
+    return signature
 
 
 def _takes_anything(signature: list[str]) -> bool:
