@@ -122,7 +122,7 @@ def misfit(theirs: list[str] | None, ours: list[str] | None) -> str | None:
 
 
 def _from_outside(signature: list[str]) -> list[str]:
-    """The signature of a method as its callers see it: what it is called on is `self`."""
+    """A method's signature as its callers see it: what it is called on is `self`."""
     if signature and signature[0] in ("instance", "cls"):
         return ["self", *signature[1:]]
     return signature

@@ -283,6 +283,19 @@ class TFConfigClusterResolver(ClusterResolver):
     def rpc_layer(self, rpc_layer: str | None) -> None:
         self._rpc_layer = rpc_layer
 
+    def num_accelerators(
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        config_proto: Any = None,
+    ) -> dict[str, int]:
+        """How many devices but CPUs a task has, by type; this one by default."""
+        return super().num_accelerators(
+            self.task_type if task_type is None else task_type,
+            self.task_id if task_id is None else task_id,
+            config_proto,
+        )
+
     def cluster_spec(self) -> ClusterSpec:
         """The tasks in TF_CONFIG; none without it."""
         cluster = _tf_config().get("cluster", {})
@@ -304,9 +317,14 @@ class TFConfigClusterResolver(ClusterResolver):
     ) -> str:
         """The target of a task; "" without a cluster: it runs in this process.
 
+        Where TF_CONFIG has a "session_master", that is the target of all.
+
         Raises:
           ValueError: there is no such task, or TF_CONFIG does not name this one.
         """
+        session_master = _tf_config().get("session_master")
+        if session_master is not None:
+            return str(session_master)
         spec = self.cluster_spec()
         if not spec.jobs or (
             len(spec.jobs) == 1 and len(spec.task_indices(spec.jobs[0])) == 1

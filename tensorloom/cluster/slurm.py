@@ -64,11 +64,15 @@ class SlurmClusterResolver(ClusterResolver):
         self._auto_set_gpu = auto_set_gpu
         self.rpc_layer = rpc_layer
 
+    def _resolve_hostnames(self) -> list[str]:
+        """The nodes of this job; under TensorFlow's name, for subclasses."""
+        return hosts_of(_slurm_nodes())
+
     def cluster_spec(self) -> ClusterSpec:
         """The tasks on the nodes of SLURM_STEP_NODELIST or SLURM_JOB_NODELIST."""
         slots = [
             (f"{host}:{self._port_base + slot}", slot)
-            for host in hosts_of(_slurm_nodes())
+            for host in self._resolve_hostnames()
             for slot in range(self._tasks_per_node)
         ]
         cluster: dict[str, list[str]] = {}

@@ -208,3 +208,23 @@ def test_kubernetes_is_asked_without_a_package(tmp_path: Path) -> None:
     assert asked == [
         ("/api/v1/namespaces/ns/pods?labelSelector=job%3Dps", "Bearer secret")
     ]
+
+
+def test_the_master_of_all_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = {"cluster": {"ps": ["a:1"], "worker": ["b:1"]}, "session_master": "m:2"}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    assert resolvers.TFConfigClusterResolver("worker", 0).master() == "m:2"
+
+
+def test_accelerators_of_the_own_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["worker/task:0/device:GPU:0", "worker/task:0/device:CPU:0"]
+    names += ["worker/task:1/device:GPU:0", "ps/task:0/device:GPU:0"]
+    devices = [
+        SimpleNamespace(name=f"/job:{name}", device_type=name[-5:-2]) for name in names
+    ]
+    monkeypatch.setattr(tf.Session, "list_devices", lambda self: devices)
+    config = {"cluster": {"worker": ["b:1"]}, "task": {"type": "worker", "index": 1}}
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    resolver = resolvers.TFConfigClusterResolver()
+    assert resolver.num_accelerators() == {"GPU": 1}
+    assert resolver.num_accelerators(task_id=2) == {}
