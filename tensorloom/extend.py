@@ -35,6 +35,12 @@ from tensorloom.framework.registry.shape_inference import (
     unchanged_shape,
     unknown_shapes,
 )
+from tensorloom.framework.runtime.custom_stages import (
+    placed_pass,
+    placer,
+    remove_stage,
+    schedule,
+)
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.master.optimize import OptimizeTarget
 from tensorloom.master.optimize.custom_passes import graph_pass, remove_graph_pass
@@ -57,10 +63,14 @@ __all__ = [
     "host_kernel",
     "kernel",
     "no_outputs",
+    "placed_pass",
+    "placer",
     "register_device_kind",
     "register_op",
     "remove_graph_pass",
+    "remove_stage",
     "scalar_shape",
+    "schedule",
     "unchanged_shape",
     "unknown_shapes",
     "unregister_device_kind",

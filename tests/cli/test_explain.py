@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,16 +26,20 @@ if len(sys.argv) > 1:
 
 
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     import sys
 
     monkeypatch.setattr(sys, "argv", list(sys.argv))
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    before = set(sys.modules)
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
-    return str(path)
+    yield str(path)
+    for name in set(sys.modules) - before:
+        if name.startswith("tensorflow"):
+            del sys.modules[name]
 
 
 @pytest.mark.parametrize(

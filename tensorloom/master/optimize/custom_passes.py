@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 from tensorloom.framework.graph.graph_ir import GraphIR
+from tensorloom.framework.runtime import custom_stages
 from tensorloom.master.optimize.target import OptimizeTarget
 
 Pass = Callable[[GraphIR, OptimizeTarget], GraphIR]
@@ -50,6 +51,8 @@ def asked_for(names: Sequence[str]) -> Iterator[tuple[str, Pass]]:
     for name in names:
         run_pass = _PASSES.get(name)
         if run_pass is None:
+            if custom_stages.is_stage(name):
+                continue  # it is for later
             known = ", ".join(_PASSES) or "none"
             warnings.warn(
                 f"custom_optimizers names the graph pass '{name}', which is not "

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
 from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR
+from tensorloom.framework.graph.node_shapes import infer_missing
 from tensorloom.framework.interfaces import (
     DeviceInfo,
     PreparedStep,
@@ -26,6 +27,7 @@ from tensorloom.framework.interfaces import (
 )
 from tensorloom.framework.partition import graph_partition
 from tensorloom.framework.partition.waiting_ops import waits_of
+from tensorloom.framework.runtime import custom_stages
 from tensorloom.framework.runtime.session_config import (
     DEFAULT,
     SessionConfig,
@@ -301,10 +303,7 @@ class Master:
             )
         placer = session.placer.for_step()
         optimized = self._optimized(session, functional, target, placer)
-        placed = placer.place(optimized)
-        if journal is not None:
-            journal.stage("place", optimized, placed)
-            tell_placements(placer, optimized, placed, journal)
+        placed = self._placed(session, placer, optimized, journal)
         parts: list[Part] = []
         graphs = self._partition(session, placed)
         pushes = len(graphs) > 1 and all(
@@ -329,6 +328,32 @@ class Master:
         if len(parts) == 1:
             return parts[0].registered
         return TaskParallelStep(parts)
+
+    @staticmethod
+    def _placed(
+        session: _Session,
+        placer: Placer,
+        optimized: GraphIR,
+        journal: StageJournal | None,
+    ) -> GraphIR:
+        """The graph with a device for each node, by the program's stages and ours."""
+        asked = session.config.optimizer.custom_passes
+        for name, place in custom_stages.asked_for(custom_stages.PLACER, asked):
+            before = optimized
+            optimized = custom_stages.with_wishes(name, before, session.devices, place)
+            if journal is not None:
+                journal.stage(name, before, optimized)
+        placed = placer.place(optimized)
+        if journal is not None:
+            journal.stage("place", optimized, placed)
+            tell_placements(placer, optimized, placed, journal)
+        for name, run in custom_stages.asked_for(custom_stages.PLACED_PASS, asked):
+            before, placed = placed, infer_missing(run(placed))
+            if journal is not None:
+                journal.stage(name, before, placed)
+            if verify.ENABLED:
+                verify.new_verifier(()).check(name, before, placed)
+        return placed
 
     @staticmethod
     def _functional(

@@ -17,6 +17,7 @@ from tensorloom.framework.partition.waiting_ops import (
     waits_of,
     with_waiting_receives,
 )
+from tensorloom.framework.runtime import custom_stages
 from tensorloom.framework.runtime.cancellation import Deadline, Following
 from tensorloom.framework.runtime.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.runtime.rendezvous_key import key_of
@@ -48,8 +49,15 @@ class RegisteredGraph:
         ordered: bool = True,
         pushes: bool = False,
         numbering: FrameNumbering | None = None,
+        schedules: Sequence[str] = (),
     ) -> None:
-        """Compiles a graph; the arguments are those of `Worker.register_graph`."""
+        """Compiles a graph; the arguments are those of `Worker.register_graph`.
+
+        Args:
+          schedules: names that the session's config has, some of schedules
+            (`custom_stages.schedule`).
+        """
+        self._schedules = schedules
         self._pushes = pushes
         self._numbering = numbering or child_of_path
         self._worker = worker
@@ -87,7 +95,7 @@ class RegisteredGraph:
         devices = self._worker.local_devices
         if self._is_dataflow:
             return {devices[0].name: self._graph}
-        return graph_partition.partition(
+        parts = graph_partition.partition(
             self._graph,
             lambda node: node.device,
             {d.name: d.incarnation for d in devices},
@@ -97,6 +105,12 @@ class RegisteredGraph:
                 else None
             ),
         )
+        if not self._schedules:
+            return parts
+        return {
+            place: custom_stages.scheduled(self._schedules, part)
+            for place, part in parts.items()
+        }
 
     def _compile(self, traced: bool) -> Sequence[Piece | DataflowPiece]:
         functions = self._graph.functions

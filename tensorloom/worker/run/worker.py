@@ -149,7 +149,10 @@ class Worker:
                 f"Session handle is not found: {session}. Possibly this worker "
                 f'("{self._task}") just restarted.',
             )
-        return RegisteredGraph(self, state, graph, ordered, pushes, numbering)
+        schedules = config.optimizer.custom_passes
+        return RegisteredGraph(
+            self, state, graph, ordered, pushes, numbering, schedules
+        )
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Nothing to free beyond what the object holds."""
