@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tensorloom.framework.export import export
 from tensorloom.saved_model import constants
 
@@ -61,6 +63,6 @@ class SavedModelLabels:
 NOT_EXOGENOUS = (Times.TIMES, Values.VALUES, State.STATE_TUPLE)
 
 
-def exogenous(features: dict[str, object]) -> dict[str, object]:
+def exogenous(features: dict[str, Any]) -> dict[str, Any]:
     """The features that are neither times nor values nor state."""
     return {key: value for key, value in features.items() if key not in NOT_EXOGENOUS}

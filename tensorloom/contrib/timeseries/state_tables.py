@@ -110,3 +110,13 @@ def replicate_state(start_state: Any, batch_size: Any) -> Any:
         return pad.tile(reshape.expand_dims(tensor, 0), multiples)
 
     return nest.map_structure(replicated, start_state)
+
+
+def batch_start_time(times: Any) -> Any:
+    """The first time of each window, [batch]."""
+    return times[:, 0]
+
+
+def batch_end_time(times: Any) -> Any:
+    """The last time of each window, [batch]."""
+    return times[:, -1]

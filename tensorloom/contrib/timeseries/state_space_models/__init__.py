@@ -1,0 +1,1 @@
+"""State-space models of series, and the filter that they share."""
