@@ -73,8 +73,8 @@ class SequentialTimeSeriesModel(TimeSeriesModel):
         """Predictions in the scale of the series."""
         raise NotImplementedError(
             "SequentialTimeSeriesModel normalized input data "
-            "(normalize_features=True), but no method was provided to transform the predictions back to the input "
-            "scale."
+            "(normalize_features=True), but no method was provided to transform the "
+            "predictions back to the input scale."
         )
 
     @abc.abstractmethod

@@ -201,13 +201,22 @@ class StateSpaceModel(SequentialTimeSeriesModel):
     def _exogenous_input_step(
         self, current_times: Any, current_exogenous_regressors: Any, state: Any
     ) -> Any:
+        given = (current_times, current_exogenous_regressors)
         if self._configuration.exogenous_noise_decreases:
-            state = state_space_steps.observe_exogenous(
-                self, current_exogenous_regressors, state
-            )
+            state = self._exogenous_noise_decreasing(*given, state)
         if self._configuration.exogenous_noise_increases:
-            state = state_space_steps.add_exogenous(current_exogenous_regressors, state)
+            state = self._exogenous_noise_increasing(*given, state)
         return state
+
+    def _exogenous_noise_decreasing(
+        self, current_times: Any, exogenous_values: Any, state: Any
+    ) -> Any:
+        return state_space_steps.observe_exogenous(self, exogenous_values, state)
+
+    def _exogenous_noise_increasing(
+        self, current_times: Any, exogenous_values: Any, state: Any
+    ) -> Any:
+        return state_space_steps.add_exogenous(exogenous_values, state)
 
     def _loss_additions(self, times: Any, values: Any, mode: str) -> Any:
         """The priors of the covariances, in training."""
