@@ -219,3 +219,81 @@ def test_arguments_are_checked_in_steps() -> None:
         for tensor in checked:
             with pytest.raises(tf.errors.InvalidArgumentError):
                 sess.run(tensor, {value: -2.5})
+
+
+def _wishart(factors: bool = False) -> Any:
+    return ds.WishartCholesky(5.0, _LOWER, cholesky_input_output_matrices=factors)
+
+
+def test_wishart_distributions() -> None:
+    scale = _LOWER @ _LOWER.T
+    full = ds.WishartFull(5.0, scale)
+    draws, mean, variance, density, other, log_det = _run(
+        [
+            full.sample(4000, seed=1),
+            full.mean(),
+            full.variance(),
+            full.log_prob(2.0 * scale),
+            _wishart(factors=True).log_prob(np.sqrt(2.0).astype(np.float32) * _LOWER),
+            full.mean_log_det(),
+        ]
+    )
+    np.testing.assert_allclose(mean, 5.0 * scale, rtol=1e-5)
+    np.testing.assert_allclose(draws.mean(0), mean, rtol=0.1)
+    np.testing.assert_allclose(draws.var(0), variance, rtol=0.2)
+    np.testing.assert_allclose(np.log(np.linalg.det(draws)).mean(), log_det, atol=0.1)
+    np.testing.assert_allclose(density, other, rtol=1e-4)
+
+
+def test_compounds_are_mixtures_of_their_points() -> None:
+    compound = ds.PoissonLogNormalQuadratureCompound(0.2, 0.5, quadrature_size=4)
+    rates = compound.distribution.rate
+    each = ds.Poisson(rates).prob(3.0)
+    found, probs, mean, means = _run([compound.prob(3.0), each, compound.mean(), rates])
+    np.testing.assert_allclose(found, probs.mean(), rtol=1e-5)
+    np.testing.assert_allclose(mean, means.mean(), rtol=1e-5)
+    mixture = ds.VectorDiffeomixture(
+        mix_loc=[[0.0]],
+        temperature=[1.0],
+        distribution=ds.Normal(0.0, 1.0),
+        loc=[None, np.float32([2.0, 4.0])],
+        scale=[
+            tf.linalg.LinearOperatorScaledIdentity(2, np.float32(0.5)),
+            tf.linalg.LinearOperatorDiag(np.float32([1.0, 2.0])),
+        ],
+        quadrature_fn=ds.quadrature_scheme_softmaxnormal_gauss_hermite,
+    )
+    draws, mean, covariance = _run(
+        [mixture.sample(8000, seed=2), mixture.mean(), mixture.covariance()]
+    )
+    np.testing.assert_allclose(draws[:, 0].mean(0), mean[0], atol=0.1)
+    np.testing.assert_allclose(np.cov(draws[:, 0].T), covariance[0], atol=0.15)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: ds.WishartFull(1.0, _LOWER), ValueError, "cannot be less than"),
+        (lambda: _wishart(factors=True).stddev(), ValueError, "does not make sense"),
+        (
+            lambda: ds.VectorDiffeomixture([[0.0]], [1.0], ds.Normal(0.0, 1.0)),
+            ValueError,
+            "for each component",
+        ),
+        (
+            lambda: ds.quadrature_scheme_softmaxnormal_quantiles([0.0], [1.0, 1.0], 3),
+            NotImplementedError,
+            "bimixtures",
+        ),
+        (
+            lambda: ds.estimator_head_distribution_regression(3),
+            TypeError,
+            "callable",
+        ),
+    ],
+)
+def test_misuse_of_compounds(
+    call: Callable[[], Any], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        call()

@@ -190,3 +190,49 @@ errors = [error(lambda: ds.percentile(x, 10.0, interpolation="linear")), error(l
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     result = [sess.run(found), sess.run(update), sess.run([mean, variance]), sess.run(log_update), sess.run(moving), [seeds(), seeds()], errors, sorted(v.name for v in tf.global_variables())]
+
+# program: Wishart, Poisson-lognormal and diffeomixture distributions
+# compare: error values
+ds = tf.contrib.distributions
+def facts(make, values, seed=3):
+    d = make()
+    found = {"sample": d.sample(4, seed=seed), "batch": str(d.batch_shape), "event": str(d.event_shape), "dtype": d.dtype.name, "tensors": [d.batch_shape_tensor(), d.event_shape_tensor()]}
+    for rule in ("prob", "log_prob"):
+        found[rule] = getattr(d, rule)(values)
+    for rule in ("mean", "mode", "variance", "stddev", "entropy", "covariance", "mean_log_det", "log_normalization", "scale"):
+        try:
+            found[rule] = getattr(d, rule)()
+        except (NotImplementedError, AttributeError, ValueError, TypeError):
+            found[rule] = None
+    return {k: v for k, v in found.items() if v is not None}
+factor = np.array([[1.0, 0.0], [0.5, 2.0]], np.float32)
+full = factor.dot(factor.T)
+both = np.stack([full, full * 2.0]).astype(np.float32)
+linalg = tf.linalg
+def mixture(**options):
+    return ds.VectorDiffeomixture(mix_loc=[[0.3], [1.0]], temperature=[0.7], distribution=ds.Normal(0.1, 1.3), quadrature_size=4, loc=[None, np.float32([1.0, 2.0])], **options)
+found = {
+    "wishart": facts(lambda: ds.WishartFull([3.0, 4.5], both), both), "wishart of factor": facts(lambda: ds.WishartCholesky(4.0, factor), full),
+    "factors": facts(lambda: ds.WishartCholesky(4.0, factor, cholesky_input_output_matrices=True), factor),
+    "poisson": facts(lambda: ds.PoissonLogNormalQuadratureCompound([0.0, -0.5], 1.0, quadrature_size=5, validate_args=True), [1.0, 3.0]),
+    "poisson by hermite": facts(lambda: ds.PoissonLogNormalQuadratureCompound(0.2, 0.7, 4, ds.quadrature_scheme_lognormal_gauss_hermite), 2.0),
+    "diagonal": facts(lambda: mixture(scale=[linalg.LinearOperatorScaledIdentity(2, np.float32(1.1)), linalg.LinearOperatorDiag(np.float32([2.0, 3.0]))]), [[0.5, 1.0], [2.0, 1.0]]),
+    "identity": facts(lambda: mixture(scale=[linalg.LinearOperatorIdentity(2, dtype=tf.float32), linalg.LinearOperatorScaledIdentity(2, np.float32(1.1))]), [[0.5, 1.0], [2.0, 1.0]]),
+    "triangle": facts(lambda: mixture(scale=[linalg.LinearOperatorLowerTriangular(factor), linalg.LinearOperatorDiag(np.float32([2.0, 3.0]))]), [[0.5, 1.0], [2.0, 1.0]]),
+}
+schemes = [
+    ds.quadrature_scheme_softmaxnormal_quantiles([[0.3]], [[0.5]], 3), ds.quadrature_scheme_lognormal_quantiles(tf.constant([0.1, 0.2]), tf.constant([0.5, 1.0]), 3),
+    ds.quadrature_scheme_lognormal_gauss_hermite(tf.constant(0.1), tf.constant(0.5), 3),
+]
+head = ds.estimator_head_distribution_regression(lambda logits: ds.Normal(logits, 2.0), head_name="h")
+spec = head.create_model_fn_ops({}, tf.contrib.learn.ModeKeys.EVAL, tf.constant([[1.0], [2.0]]), logits=tf.constant([[0.5], [3.0]]))
+with tf.Session() as sess:
+    got = [sess.run(found and {k: {r: x for r, x in v.items() if r not in ("batch", "event", "dtype")} for k, v in found.items()}), sess.run(schemes), sess.run([spec.loss, spec.predictions])]
+scales = [linalg.LinearOperatorIdentity(2, dtype=tf.float32)] * 2
+result = [
+    got, {k: (v["batch"], v["event"], v["dtype"]) for k, v in found.items()}, error(lambda: ds.WishartFull(1.0, full)), error(lambda: ds.WishartFull(3, full.astype(np.int32))),
+    error(lambda: mixture(scale=scales[:1])), error(lambda: mixture(scale=scales + scales[:1])), error(lambda: ds.quadrature_scheme_softmaxnormal_quantiles(0.3, 0.5, 3)),
+    error(lambda: ds.quadrature_scheme_softmaxnormal_quantiles([0.3, 0.2], [0.5, 0.3], 3)), error(lambda: ds.estimator_head_distribution_regression(3)),
+    error(lambda: ds.VectorDiffeomixture([[0.0]], [1.0], ds.Normal([0.0, 1.0], 1.0), scale=scales)),
+    error(lambda: ds.WishartCholesky(4.0, factor, cholesky_input_output_matrices=True).stddev()),
+]
