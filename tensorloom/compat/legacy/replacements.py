@@ -129,6 +129,9 @@ GONE: Final[dict[str, dict[str, Replacement]]] = {
         "scipy.integrate",
         "trapz=trapezoid cumtrapz=cumulative_trapezoid simps=simpson",
     ),
+    "scipy.stats": _same(
+        "SciPy 1.6", "scipy.stats", "frechet_r=weibull_min frechet_l=weibull_max"
+    ),
     "PIL.Image": _same(
         "Pillow 10.0",
         "PIL.Image",

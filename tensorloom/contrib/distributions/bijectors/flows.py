@@ -215,17 +215,23 @@ class MaskedAutoregressiveFlow(Bijector):
         return -math_ops.reduce_sum(log_scale, axis=-1)
 
 
-def _mask(blocks: int, inputs: int, outputs: int, exclusive: bool) -> np.ndarray:
-    """Which inputs [inputs, outputs] each output may see.
+def gen_mask(
+    num_blocks: int,
+    n_in: int,
+    n_out: int,
+    mask_type: str = "exclusive",
+    dtype: Any = dtypes.float32,
+) -> np.ndarray:
+    """Which inputs each output may see: a matrix [outputs, inputs] of ones and zeros.
 
     Both are in as many blocks; an output sees the blocks before its own, and its own
     unless that is excluded.
     """
-    of_input = np.minimum(np.arange(inputs) // (inputs // blocks), blocks)
-    of_output = np.minimum(np.arange(outputs) // (outputs // blocks), blocks)
-    first = of_input[:, None] + (1 if exclusive else 0)
-    seen = of_output[None, :] >= first
-    return seen.astype(np.float32)
+    of_input = np.minimum(np.arange(n_in) // (n_in // num_blocks), num_blocks)
+    of_output = np.minimum(np.arange(n_out) // (n_out // num_blocks), num_blocks)
+    first = of_input + (1 if mask_type == "exclusive" else 0)
+    seen = of_output[:, None] >= first
+    return seen.astype(dtype.as_numpy_dtype)
 
 
 @export("contrib.distributions.bijectors.masked_dense")
@@ -255,7 +261,8 @@ def masked_dense(
     Raises:
       NotImplementedError: the depth is not known.
     """
-    mask = _mask(num_blocks or 1, _depth(inputs), units, exclusive)
+    mask_type = "exclusive" if exclusive else "inclusive"
+    mask = gen_mask(num_blocks or 1, _depth(inputs), units, mask_type).T
     initializer = kernel_initializer or glorot_normal_initializer()
 
     def masked_initializer(

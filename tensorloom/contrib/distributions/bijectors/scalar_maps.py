@@ -11,7 +11,7 @@ from tensorloom.distributions.bijector import Bijector
 from tensorloom.distributions.parameters import checked
 from tensorloom.distributions.static_values import softplus_inverse
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import Tensor, name_scope
+from tensorloom.framework.graph.graph import Tensor, control_dependencies, name_scope
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops
@@ -21,7 +21,7 @@ from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
 
 
-class _ScalarMap(Bijector):
+class ScalarMap(Bijector):
     """A function of each number alone."""
 
     def __init__(self, validate_args: bool, name: str, **kwargs: Any) -> None:
@@ -39,7 +39,7 @@ class _ScalarMap(Bijector):
 
 
 @export("contrib.distributions.bijectors.AbsoluteValue")
-class AbsoluteValue(_ScalarMap):
+class AbsoluteValue(ScalarMap):
     """`y = |x|`: each y has two x, and `inverse` gives both.
 
     Args:
@@ -59,17 +59,25 @@ class AbsoluteValue(_ScalarMap):
     def _forward(self, x: Tensor) -> Any:
         return math_ops.abs(x)
 
+    def _value(self, y: Tensor) -> Any:
+        return self._where(
+            y, (check_ops.assert_non_negative, "Argument y was negative")
+        )
+
     def _inverse(self, y: Tensor) -> Any:
-        y = self._where(y, (check_ops.assert_non_negative, "Argument y was negative"))
+        y = self._value(y)
         return -y, y
 
     def _inverse_log_det_jacobian(self, y: Tensor) -> Any:
-        zero = convert_to_tensor(0.0, dtype=y.dtype)
-        return zero, zero
+        zeros = array_ops.zeros([], dtype=y.dtype)
+        if self.validate_args:
+            with control_dependencies([self._value(y)]):
+                zeros = array_ops.identity(zeros)
+        return zeros, zeros
 
 
 @export("contrib.distributions.bijectors.PowerTransform")
-class PowerTransform(_ScalarMap):
+class PowerTransform(ScalarMap):
     """`y = (1 + x power)^(1 / power)`; of power 0, `exp(x)`.
 
     Args:
@@ -146,7 +154,7 @@ class Exp(PowerTransform):
 
 
 @export("contrib.distributions.bijectors.Sigmoid")
-class Sigmoid(_ScalarMap):
+class Sigmoid(ScalarMap):
     """`y = 1 / (1 + exp(-x))`.
 
     Args:
@@ -171,7 +179,7 @@ class Sigmoid(_ScalarMap):
 
 
 @export("contrib.distributions.bijectors.Softplus")
-class Softplus(_ScalarMap):
+class Softplus(ScalarMap):
     """`y = c log(1 + exp(x / c))`.
 
     Args:
@@ -227,7 +235,7 @@ class Softplus(_ScalarMap):
 
 
 @export("contrib.distributions.bijectors.Softsign")
-class Softsign(_ScalarMap):
+class Softsign(ScalarMap):
     """`y = x / (1 + |x|)`.
 
     Args:
@@ -263,7 +271,7 @@ class Softsign(_ScalarMap):
 
 
 @export("contrib.distributions.bijectors.Square")
-class Square(_ScalarMap):
+class Square(ScalarMap):
     """`y = x^2`, of x of at least zero.
 
     Args:
@@ -289,7 +297,7 @@ class Square(_ScalarMap):
 
 
 @export("contrib.distributions.bijectors.Gumbel")
-class Gumbel(_ScalarMap):
+class Gumbel(ScalarMap):
     """`y = exp(-exp(-(x - loc) / scale))`: from a Gumbel variable to a uniform one.
 
     Args:
@@ -355,7 +363,7 @@ class Gumbel(_ScalarMap):
 
 
 @export("contrib.distributions.bijectors.Kumaraswamy")
-class Kumaraswamy(_ScalarMap):
+class Kumaraswamy(ScalarMap):
     """`y = (1 - (1 - x)^(1 / b))^(1 / a)`: from a uniform variable to Kumaraswamy's.
 
     Args:
@@ -425,7 +433,7 @@ class Kumaraswamy(_ScalarMap):
 
 
 @export("contrib.distributions.bijectors.SinhArcsinh")
-class SinhArcsinh(_ScalarMap):
+class SinhArcsinh(ScalarMap):
     """`y = sinh((arcsinh(x) + skewness) tailweight)`: makes tails heavier, or skewed.
 
     Args:
