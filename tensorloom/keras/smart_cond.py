@@ -11,6 +11,7 @@ from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor
 from tensorloom.framework.types.constant_value import constant_value as tensor_value
+from tensorloom.framework.types.constant_value import evaluate
 
 
 @export("contrib.framework.smart_constant_value")
@@ -22,6 +23,8 @@ def smart_constant_value(pred: Any) -> Any:
     """
     if isinstance(pred, Tensor):
         value = tensor_value(pred)
+        if value is None:
+            value = evaluate(pred)  # what follows from constants, by running it
         return None if value is None else value[()]
     if isinstance(pred, bool) or (isinstance(pred, int) and pred in (0, 1)):
         return bool(pred)

@@ -204,6 +204,7 @@ def test_a_case_leaves_out_what_is_known() -> None:
     x = tf.placeholder(tf.int32, [])
     pairs = [
         (x > 1, lambda: tf.constant(1)),
+        (tf.constant(10) < 1, never),  # what follows from constants is known
         (False, never),
         (True, lambda: tf.constant(2)),
     ]
