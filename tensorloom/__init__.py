@@ -107,6 +107,8 @@ def __getattr__(name: str) -> Any:
     So are TensorFlow's own module paths, such as `tf.python.framework.ops`, and the
     packages without public names in the index.
     """
+    if name in ("__git_version__", "__compiler_version__"):
+        return getattr(_this.version, name.strip("_").upper())
     if name in finder.PRIVATE or name == "test":
         return importlib.import_module(f"{__name__}.{name}")
     return proto_names.find("", name)

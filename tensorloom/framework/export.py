@@ -12,6 +12,7 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final, TypeVar
@@ -168,6 +169,15 @@ def add_fallback(path: str, function: Callable[[str], Any]) -> None:
 _FALLBACKS: dict[str, Callable[[str], Any]] = {}
 
 
+def loaded_names(module: ModuleType) -> dict[str, Any]:
+    """The `__dict__` of a module as it is: what was used of it so far."""
+    found: dict[str, Any] = _DICT_OF_MODULE(module)
+    return found
+
+
+_DICT_OF_MODULE: Final = vars(ModuleType)["__dict__"].__get__
+
+
 class _PublicModule(ModuleType):
     """A module of public names, which are loaded when they are first used."""
 
@@ -190,6 +200,14 @@ class _PublicModule(ModuleType):
         super().__setattr__(name, value)
         return value
 
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """All names with what they stand for, loaded, for `tf.nn.__dict__.values()`."""
+        for name in _CHILDREN.get(_path_of(self), ()):
+            with suppress(AttributeError):
+                getattr(self, name)
+        return loaded_names(self)
+
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, ModuleType):
             public = f"{_path_of(self)}.{name}".lstrip(".")
@@ -202,7 +220,7 @@ class _PublicModule(ModuleType):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *_CHILDREN.get(_path_of(self), ())})
+        return sorted({*loaded_names(self), *_CHILDREN.get(_path_of(self), ())})
 
 
 def _adopt(module: ModuleType) -> None:

@@ -88,7 +88,7 @@ def mean_iou(
     """
     with variable_scope(name, "mean_iou", [predictions, labels, weights]):
         predictions.shape.assert_is_compatible_with(labels.shape)
-        matrix, update = _streaming_matrix(labels, predictions, num_classes, weights)
+        matrix, update = streaming_matrix(labels, predictions, num_classes, weights)
         value = across_replicas(metrics_collections, _mean_iou, matrix)
         return published(value, update, None, updates_collections)
 
@@ -98,9 +98,10 @@ def _mean_accuracy(count: Any, total: Any) -> Tensor:
     return math_ops.reduce_mean(each, name="mean_accuracy")
 
 
-def _streaming_matrix(
-    labels: Any, predictions: Any, num_classes: int, weights: Any
+def streaming_matrix(
+    labels: Any, predictions: Any, num_classes: int, weights: Any = None
 ) -> tuple[Any, Any]:
+    """A matrix of confusion over all steps, and the operation that adds to it."""
     total = metric_variable(
         [num_classes, num_classes], dtypes.float64, name="total_confusion_matrix"
     )

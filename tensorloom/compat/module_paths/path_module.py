@@ -6,6 +6,7 @@ import difflib
 import importlib
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, Final
 
@@ -23,10 +24,10 @@ class PathModule(ModuleType):
         super().__init__(f"{ROOT}.{path}", f"What TensorFlow has as tensorflow.{path}.")
         # A package, so that `from it import what_is_not_there` is explained.
         self.__path__: list[str] = []
-        self.__dict__["_tl_path"] = path
+        export.loaded_names(self)["_tl_path"] = path
 
     def __getattr__(self, name: str) -> Any:
-        path = self.__dict__["_tl_path"]
+        path = export.loaded_names(self)["_tl_path"]
         if name == "__all__":
             return [found for found in self.__dir__() if not found.startswith("_")]
         value = look_up(path, name)
@@ -39,9 +40,17 @@ class PathModule(ModuleType):
         setattr(self, name, value)
         return value
 
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """All names with what they stand for, loaded."""
+        for name in dir(self):
+            with suppress(AttributeError, ModuleNotFoundError):
+                getattr(self, name)
+        return export.loaded_names(self)
+
     def __dir__(self) -> list[str]:
-        path = self.__dict__["_tl_path"]
-        names = set(given_names(path)) | set(self.__dict__)
+        path = export.loaded_names(self)["_tl_path"]
+        names = set(given_names(path)) | set(export.loaded_names(self))
         there = {name for name in names if not name.startswith("__")}
         there = {name for name in there if hasattr(self, name)}
         return sorted(there - {"_tl_path"} | set(table.children().get(path, ())))

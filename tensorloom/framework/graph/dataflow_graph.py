@@ -214,7 +214,9 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
                     raise ValueError(f"Duplicate node name in graph: '{full_name}'")
             else:
                 full_name = self.unique_name(name)
-            if not VALID_OP_NAME.match(full_name):
+            if not VALID_OP_NAME.match(full_name) and not (
+                self.outer_scope and VALID_OP_NAME.match(self.outer_scope + full_name)
+            ):
                 raise ValueError(f"'{full_name}' is not a valid node name")
             control = (
                 self._control_inputs_for(inputs) if self._scopes.controllers else []

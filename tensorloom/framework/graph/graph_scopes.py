@@ -78,6 +78,10 @@ class ControlDependencies:
 class GraphScopes:
     """Mixin of `Graph` with the state of its scopes."""
 
+    # The scope around a branch or a loop's body: TensorFlow's names of what is in it
+    # begin with that, so they may be what a whole graph's may not.
+    outer_scope = ""
+
     def __init__(self) -> None:
         self._scopes = _ScopeState()
         self._names_in_use: dict[str, int] = {}
@@ -127,7 +131,8 @@ class GraphScopes:
         if name:
             if not isinstance(name, str):
                 raise TypeError(f"Expected string for scope name, got {name!r}")
-            valid = _VALID_SCOPE_NAME if outer else VALID_OP_NAME
+            is_inside = outer or self.outer_scope
+            valid = _VALID_SCOPE_NAME if is_inside else VALID_OP_NAME
             if not valid.match(name):
                 raise ValueError(f"'{name}' is not a valid scope name")
             is_full = name.endswith("/")

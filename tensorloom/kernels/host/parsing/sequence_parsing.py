@@ -143,8 +143,12 @@ class _Batch:
                 f"Feature: {name} (data type: {columns.type_name(dtype)}) is required "
                 "but could not be found."
             )
-        if (column.counts[column.present] != width).any():
-            raise invalid_argument(f"Unexpected shape error in feature {name}")
+        wrong = column.counts[column.present & (column.counts != width)]
+        if len(wrong):
+            raise invalid_argument(
+                f"Inconsistent number of elements for feature {name}: {wrong[0]} vs "
+                f"{width}"
+            )
         return columns.dense_output(column, name, default, shape, dtype, self.where)
 
     def lists(self, may_miss: Sequence[bool]) -> tuple[Any, ...]:
@@ -217,8 +221,15 @@ class _Batch:
             )
         found = self._list(key, dtype)
         width = int(np.prod(shape, dtype=np.int64))
-        if (found.column.counts != width).any():
-            raise invalid_argument(f"Unexpected shape error in feature {name}")
+        is_wrong = found.column.counts != width
+        if is_wrong.any():
+            row = int(
+                np.repeat(np.arange(len(found.counts)), found.counts)[is_wrong][0]
+            )
+            raise invalid_argument(
+                f"Unexpected number of elements in feature {name}, example "
+                + self.where.name(row)
+            )
         rows = len(found.counts)
         longest = int(found.counts.max()) if rows else 0
         check_shape((rows, longest, width), dtype, "CPU:0")

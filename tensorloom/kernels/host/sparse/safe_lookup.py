@@ -75,7 +75,7 @@ def lookup_ids(c: OpKernelConstruction) -> Compute:
         is_empty = counts == 0
         rows = np.empty(len(ids) + count, np.int32)
         filled = np.empty(len(rows), np.int64)
-        size = loops.fill(indices, ids, int(default), counts, rows, filled)
+        size = int(loops.fill(indices, ids, int(default), counts, rows, filled))
         rows, filled = rows[:size], filled[:size]
         slots = np.zeros(1 << (2 * size).bit_length(), np.int32)
         distinct = np.empty(size, np.int64)

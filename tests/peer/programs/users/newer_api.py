@@ -48,3 +48,56 @@ result = [
     error(lambda: v2.device(lambda op: "/cpu:0")), error(lambda: fill.Ones()([2], tf.string)), error(lambda: fill.RandomNormal()([2], tf.int32)),
     error(lambda: fill.VarianceScaling(-1.0)), error(lambda: v2.nn.dilation2d(image, kernel[..., 0], [1] * 4, "SAME", "NCHW", [1] * 4)),
 ]
+
+# program: names that programs import of TensorFlow's own modules
+# compare: error values
+# not in 2.21: error values
+import importlib
+
+def module(path):
+    return importlib.import_module(tf.__name__.partition("_")[0] + "." + path)
+
+utils, errors_impl = tf.contrib.slim.utils, module("python.framework.errors_impl")
+contrib_function, tpu_function = module("contrib.tpu.python.tpu.tpu_function"), module("python.tpu.tpu_function")
+estimator, op_def_registry = module("python.estimator.estimator"), module("python.framework.op_def_registry")
+metrics_impl, rnn, rnn_cell_impl = module("python.ops.metrics_impl"), module("python.ops.rnn"), module("python.ops.rnn_cell_impl")
+summary_op_util, tpu_config = module("python.ops.summary_op_util"), module("python.tpu.tpu_config")
+basic_session_run_hooks, optimizer = module("python.training.basic_session_run_hooks"), module("python.training.optimizer")
+
+cells = [x for x in tf.contrib.rnn.__dict__.values() if isinstance(x, type) and issubclass(x, tf.contrib.rnn.RNNCell)]
+regexp = rnn_cell_impl.ASSERT_LIKE_RNNCELL_ERROR_REGEXP
+bad_cell = error(lambda: rnn_cell_impl.assert_like_rnncell("cell", object()))
+total, update = metrics_impl._streaming_confusion_matrix(tf.constant([0, 1]), tf.constant([1, 1]), 2)
+summary_op_util.collect(tf.constant(1), None, ["kept"])
+zeros = rnn_cell_impl._zero_state_tensors((2, 3), tf.constant(4), tf.float32)
+with tpu_function.tpu_shard_context(4):
+    shards = contrib_function.get_tpu_context().number_of_shards
+    nested = error(lambda: tpu_function.tpu_shard_context(2).__enter__())
+with tf.Session() as sess:
+    sess.run(tf.local_variables_initializer())
+    got = sess.run([update, optimizer._deduplicate_indexed_slices(tf.ones([3, 2]), tf.constant([1, 0, 1])), zeros])
+result = [
+    got, sorted(x.__name__ for x in cells), sorted(x for x in vars(tf.train) if x.endswith("Hook")), callable(tf.nn.__dict__["relu"]), bad_cell,
+    rnn_cell_impl.assert_like_rnncell("cell", tf.nn.rnn_cell.LSTMCell(3)), rnn_cell_impl._concat(3, 4, True), rnn._transpose_batch_time(tf.zeros([2, 3, 4])).shape.as_list(),
+    utils is tf.contrib.slim.utils, utils.last_dimension(tf.zeros([2, 3]).shape), basic_session_run_hooks.SessionRunArgs is tf.train.SessionRunArgs,
+    op_def_registry.get_registered_ops()["MatMul"].input_arg[0].name, tpu_function.get_tpu_context().number_of_shards, shards, nested,
+    tpu_config.RunConfig is tf.contrib.tpu.RunConfig, errors_impl.OutOfRangeError is tf.errors.OutOfRangeError, tf.test.mock.__name__, len(tf.get_collection("kept")),
+    error(lambda: estimator._verify_model_fn_args(lambda x: x, None)), isinstance(tf.__git_version__, str), isinstance(regexp, str),
+]
+
+# program: names of scopes and operations in branches that only an outer scope allows
+# compare: error values
+# not in 2.21: error values
+
+def branch():
+    with tf.name_scope("/"):
+        first = tf.constant(2.0, name="inside")
+    with tf.name_scope("_scope"):
+        second = tf.constant(1.0)
+    return first + second + tf.constant(3.0, name="_under")
+
+chosen = tf.cond(tf.placeholder_with_default(True, []), branch, lambda: tf.constant(0.0))
+looped = tf.while_loop(lambda i: i < 3.0, lambda i: i + tf.identity(1.0, name="_one"), [tf.constant(0.0)])
+with tf.Session() as sess:
+    got = sess.run([chosen, looped])
+result = [got, error(lambda: tf.constant(1, name="_x")), error(lambda: tf.name_scope("/").__enter__()), error(lambda: tf.cond(tf.equal(1, 1), lambda: tf.constant(1.0, name="a b"), branch))]
