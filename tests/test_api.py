@@ -66,7 +66,6 @@ _REFUSED = (
     "contrib.eager.Network",
     "contrib.eager.Saver",
     "contrib.eager.Sequential",
-    "contrib.tensor_forest.client.random_forest.",
     "lite.",
 )
 

@@ -154,15 +154,3 @@ def test_what_is_wrong_is_said() -> None:
 def test_strategies_that_are_not_there_are_refused() -> None:
     with pytest.raises(tf.errors.UnimplementedError, match="split_pruning_name"):
         _Forest(_params(split_pruning_name="half", prune_every_samples=5), _CLASSES)
-
-
-@pytest.mark.parametrize(
-    ("refused", "arguments"),
-    [
-        (tf.contrib.tensor_forest.client.random_forest.TensorForestEstimator, 1),
-        (tf.contrib.tensor_forest.client.random_forest.CoreTensorForestEstimator, 1),
-    ],
-)
-def test_estimators_are_refused_by_name(refused: Any, arguments: int) -> None:
-    with pytest.raises(RuntimeError, match="BoostedTreesClassifier"):
-        refused(*[None] * arguments)

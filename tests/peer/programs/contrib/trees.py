@@ -126,3 +126,68 @@ result.append([len(universal.model.ensemble.members), sorted(universal.features)
 result.append(sorted(custom_export_strategy._get_feature_importances(ensemble(classifier), ["dense_0", "dense_1", "rare", "words"], 2, 1, 1).items()))
 result.append(error(trees.GradientBoostedDecisionTreeClassifier, learner(), n, n_classes=3))
 result.append(error(trees.CoreGradientBoostedDecisionTreeQuantileRegressor, learner(), n, [0.1, 0.2]))
+# program: contrib.tensor_forest: forests that grow, their graphs and predictions
+rng = np.random.RandomState(2)
+data = rng.randn(120, 3).astype(np.float32)
+classes = ((data[:, 0] > 0) + 2 * (data[:, 1] > 0.3)).astype(np.float32)
+import importlib
+
+forests = importlib.import_module(tf.__name__ + ".contrib.tensor_forest.python.tensor_forest")
+resources = importlib.import_module(tf.__name__ + ".python.ops.resources")
+
+
+def run(labels, steps=12, **options):
+    settings = {"num_classes": 4, "num_features": 3, "num_trees": 2, "max_nodes": 60, "split_after_samples": 15, "base_random_seed": 5}
+    settings.update(options)
+    params = forests.ForestHParams(**settings).fill()
+    graphs = forests.RandomForestGraphs(params)
+    train = graphs.training_graph(tf.constant(data), tf.constant(labels))
+    predicted = graphs.inference_graph(tf.constant(data))
+    more = [graphs.average_size(), graphs.feature_importances()]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(resources.initialize_resources(resources.shared_resources()))
+        first = session.run(predicted[0])
+        for _ in range(steps):
+            session.run(train)
+        return [first] + session.run([predicted[0], predicted[2]] + more)
+
+
+result = [run(classes)]
+# program: contrib.tensor_forest: Estimators
+# compare: error values
+import importlib
+import itertools
+import tempfile
+
+forests = importlib.import_module(tf.__name__ + ".contrib.tensor_forest.python.tensor_forest")
+client = importlib.import_module(tf.__name__ + ".contrib.tensor_forest.client.random_forest")
+rng = np.random.RandomState(2)
+data = rng.randn(150, 3).astype(np.float32)
+classes = ((data[:, 0] > 0) + 2 * (data[:, 1] > 0.3)).astype(np.int32)
+
+
+def params(**options):
+    settings = {"num_classes": 4, "num_features": 3, "num_trees": 2, "max_nodes": 60, "split_after_samples": 15, "base_random_seed": 5}
+    settings.update(options)
+    return forests.ForestHParams(**settings)
+
+
+def given():
+    return {"x": tf.constant(data)}, tf.constant(classes)
+
+
+result = []
+model = client.TensorForestEstimator(params(), model_dir=tempfile.mkdtemp())
+model.fit(input_fn=given, steps=10)
+result.append(sorted(model.evaluate(input_fn=given, steps=1).items()))
+result.append([[row[key] for key in sorted(row)] for row in model.predict(input_fn=lambda: given()[0])])
+result.append(sorted(model.get_variable_names()))
+values = (2 * (data[:, :1] > 0) + 1).astype(np.float32)
+core = client.CoreTensorForestEstimator(params(num_classes=1, regression=True, max_nodes=20), model_dir=tempfile.mkdtemp())
+core.train(lambda: ({"x": tf.constant(data)}, tf.constant(values)), steps=8)
+result.append([row["predictions"] for row in itertools.islice(core.predict(lambda: {"x": tf.constant(data)}), 150)])
+several = client.MultiForestMultiHeadEstimator([params(num_classes=2), params(num_classes=2)], model_dir=tempfile.mkdtemp())
+several.fit(input_fn=lambda: (given()[0], tf.constant(np.stack([classes % 2, classes // 2], 1))), steps=5)
+result.append(sorted(several.get_variable_names()))
+result.append(several.get_variable_value("global_step"))
