@@ -90,6 +90,8 @@ class Emitter:
         self.uses_torch = False
         self.uses_context = False
         self.may_resize = False  # a variable that an Identity may have read
+        # Nodes with shapes that are likely, where not all of these are known.
+        self.likely: Mapping[str, Node] = {}
         self.traced_nodes: list[Node] = []
         self.results: dict[int, tuple[Scope, str]] = {}  # fetch index -> expression
         self._segment_of_name: dict[str, Scope] = {}
@@ -194,6 +196,9 @@ class Emitter:
             tensor_name=None if host else name,
             is_ref=dtype._is_ref_dtype,
         )
+        likely = self.likely.get(node.name)
+        if likely is not None and likely.output_shapes is not None:
+            value.likely = likely.output_shapes[index]
         scope.values[node.name, index] = value
         return value
 
@@ -301,7 +306,8 @@ class Emitter:
                 None, None, f"Op type not registered '{node.op}' in this binary."
             )
         inputs = self.inputs_of(scope, node)
-        kernel = choose_kernel(node, inputs, self.device.kernel_type)
+        likely = self.likely.get(node.name, node)
+        kernel = choose_kernel(likely, inputs, self.device.kernel_type)
         if not kernel.host:
             self.uses_torch = True
         if kernel.inline and _is_scalar_arithmetic(node, inputs):

@@ -98,7 +98,7 @@ def runs_on_host(
     shapes = node.output_shapes or (TensorShape.of(None),) * len(node.output_types)
     if node.op == "Where":
         # It finds no more places than there are.
-        shapes = (inputs[0].shape,)
+        shapes = (inputs[0].likely_shape,)
     limit = output_limit = CPU_ELEMENTS
     if _is_light_product(node, inputs):
         limit = ONE_PASS_ELEMENTS
@@ -109,7 +109,8 @@ def runs_on_host(
     return (
         are_in_host_memory(inputs, device_type, limit)
         and all(
-            _is_light(v.shape, v.dtype.base_dtype, device_type, limit) for v in inputs
+            _is_light(v.likely_shape, v.dtype.base_dtype, device_type, limit)
+            for v in inputs
         )
         and all(
             _is_light(shape, dtype.base_dtype, device_type, output_limit)
@@ -142,7 +143,9 @@ def _updates_on_host(node: Node, inputs: Sequence[Value], device_type: str) -> b
         and all(_is_read_on_host(*handle, device_type) for handle in handles)
         and (node.op in _ASSIGNMENTS or _are_floats(handles))
         and are_in_host_memory(values, device_type)
-        and all(is_small(v.shape, False, device_type, CPU_ELEMENTS) for v in values)
+        and all(
+            is_small(v.likely_shape, False, device_type, CPU_ELEMENTS) for v in values
+        )
     )
 
 
@@ -197,7 +200,7 @@ def _is_light_product(node: Node, inputs: Sequence[Value]) -> bool:
             return False
     elif node.op != "MatMul":
         return False
-    first, second = (value.shape for value in inputs[:2])
+    first, second = (value.likely_shape for value in inputs[:2])
     elements = first.num_elements()
     if elements is None or second.rank != 2:
         return False

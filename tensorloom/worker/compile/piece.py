@@ -29,6 +29,7 @@ from tensorloom.worker.compile.generated_code import Code
 from tensorloom.worker.compile.reference_reads import may_resize
 from tensorloom.worker.compile.values import Root, Scope, Value
 from tensorloom.worker.run import inference, torch_threads
+from tensorloom.worker.run.likely_shapes import with_likely_shapes
 from tensorloom.worker.run.node_error import annotated
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Piece:
         emitter = Emitter(device, resources, functions, kernels, traced)
         ordered = with_shapes(nodes)
         emitter.may_resize = may_resize(ordered, functions)
+        emitter.likely = with_likely_shapes(ordered, resources)
         plan = parallel_segments.split(ordered, functions)
         self.segments = _emit_segments(emitter, plan)
         self.codes = [

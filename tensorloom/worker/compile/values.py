@@ -52,10 +52,17 @@ class Value:
     read_of: tuple[DType, TensorShape] | None = None
     # The name of the variable that a tensor was read from, where it is a global one.
     variable: str | None = None
+    # Of unknown sizes, what they probably are (see `worker/run/likely_shapes.py`).
+    likely: TensorShape | None = None
 
     def owned_by(self, owner: Scope) -> Value:
         """The same names, as a value of another block (conversions go there)."""
         return replace(self, owner=owner, pinned=True)
+
+    @property
+    def likely_shape(self) -> TensorShape:
+        """The shape by which memory is chosen."""
+        return self.shape if self.likely is None else self.likely
 
     @property
     def is_host(self) -> bool:

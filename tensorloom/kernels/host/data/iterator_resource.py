@@ -96,6 +96,19 @@ class IteratorResource(Resource):
         if old is not None:
             old.root.cancel()
 
+    @property
+    def batch_size(self) -> int | None:
+        """The elements in a batch of its dataset; None where nothing tells."""
+        with self._lock:
+            running = self._running
+        dataset = None if running is None else running.dataset
+        while dataset is not None:
+            size: int | None = getattr(dataset, "batch_size", None)
+            if size is not None:
+                return size
+            dataset = dataset.inputs[0] if len(dataset.inputs) == 1 else None
+        return None
+
     def next(self, context: OpKernelContext) -> Element:
         """The next element.
 
