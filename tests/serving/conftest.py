@@ -29,11 +29,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     )
     first = f'base_path: "{base / "half"}"'
     Path(config).write_text(text.replace(first, f"{first} {both}"))
-    found = start(
-        base,
-        model_config_file=config,
-        allow_version_labels_for_unavailable_models=True,
-    )
+    found = start(base, model_config_file=config)
     yield found
     found.server.stop()
 

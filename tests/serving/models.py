@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import tensorloom as tf
 
 PREDICT = "tensorflow/serving/predict"
@@ -50,7 +48,7 @@ def half_plus(base: Path, version: int, b: float = 2.0, size: int = 0) -> None:
         x = tf.placeholder(tf.float32, [None], name="x")
         a, c = tf.Variable(0.5, name="a"), tf.Variable(b, name="b")
         if size:
-            tf.Variable(np.ones(size // 4, np.float32), name="ballast")
+            tf.Variable(lambda: tf.ones([size // 4]), name="ballast")
         y = tf.add(a * x, c, name="y")
         examples = tf.placeholder(tf.string, [None], name="examples")
         parsed = tf.parse_example(

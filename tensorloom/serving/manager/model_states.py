@@ -109,6 +109,21 @@ class ModelStates:
                     return False
                 self._changed.wait(min(rest, 0.5))
 
+    def wait_settled(
+        self, versions: Iterable[tuple[str, int]], timeout_s: float
+    ) -> None:
+        """Waits until none of the versions is on its way to be loaded."""
+        wanted = list(versions)
+        with self._changed:
+            self._changed.wait_for(
+                lambda: not any(self._is_coming(*version) for version in wanted),
+                timeout_s,
+            )
+
+    def _is_coming(self, name: str, version: int) -> bool:
+        entry = self._models.get(name, {}).get(version)
+        return entry is not None and entry.state in (State.START, State.LOADING)
+
     def _is_served(self, name: str) -> bool:
         versions = self._models.get(name, {}).values()
         return any(entry.state is State.AVAILABLE for entry in versions)

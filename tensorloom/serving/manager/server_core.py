@@ -180,12 +180,20 @@ class ServerCore:
     def _checked_labels(
         self, configs: Mapping[str, ModelConfig]
     ) -> dict[str, dict[str, int]]:
+        states = self.manager.states
+        if not self._labels_ahead:
+            labelled = [
+                (name, version)
+                for name, config in configs.items()
+                for version in config.labels.values()
+            ]
+            states.wait_settled(labelled, RELOAD_WAIT_S)
         for name, config in configs.items():
             for label, version in config.labels.items():
                 before = self._labels.get(name, {}).get(label, version)
                 if self._labels_ahead and before == version:
                     continue
-                if not self.manager.states.is_available(name, version):
+                if not states.is_available(name, version):
                     raise errors.FailedPreconditionError(
                         None,
                         None,
