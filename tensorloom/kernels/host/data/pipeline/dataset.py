@@ -169,7 +169,7 @@ def dataset_kernel(
     """Registers the kernel of ops that make a dataset; they also run in host memory.
 
     `retains` names the inputs that the dataset keeps: its tensors and the tensors that
-    its functions capture.
+    its functions capture. All others are kept for its graph.
     """
 
     def register(factory: KernelFactory) -> KernelFactory:
@@ -181,26 +181,16 @@ def dataset_kernel(
                 dataset = make(*inputs)
                 if isinstance(dataset, Dataset) and dataset.maker is None:
                     dataset.maker = c
-                    dataset.arguments = tuple(map(_kept, inputs))
+                    dataset.arguments = inputs
                 return dataset
 
             return compute
 
-        host_kernel(list(ops), devices=("CPU",), retains=retains, large=True)(checked)
+        kept = retains or ("inputs",)  # any: no kernel writes into their memory then
+        host_kernel(list(ops), devices=("CPU",), retains=kept, large=True)(checked)
         return factory
 
     return register
-
-
-# What is larger than sizes and seeds is kept by the dataset itself, see `retains`.
-_SMALL_BYTES = 256
-
-
-def _kept(value: Any) -> Any:
-    """An input that may be looked at later: the memory of small ones may go on."""
-    if type(value) is np.ndarray and value.nbytes <= _SMALL_BYTES:
-        return value.copy()
-    return value
 
 
 def _check_determinism(policy: bytes | None) -> None:
