@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.kernels.loops.sparse import lookup_ids
 from tensorloom.train.optimizers.adagrad import AdagradOptimizer
 
 _FUSED = {"_NotDefault", "_LookupIds", "_SegmentsOrZeros", "_SegmentsOrZerosGrad"}
@@ -108,3 +109,15 @@ def test_ids_out_of_order_are_brought_together() -> None:
         feed = {places: [[2, 0], [0, 0], [2, 1], [0, 1]], ids: [2, 1, 2, 0]}
         result = session.run(found, feed)
         np.testing.assert_array_equal(result, [[3, 1], [0, 0], [8, 2]])
+
+
+def test_python_serves_lookups_until_there_is_machine_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("count_valid", "fill", "find_distinct"):
+        monkeypatch.setattr(lookup_ids, name, getattr(lookup_ids, name).plain)
+    found, ops = _step("mean", 4, np.float32, True, True, False)
+    expected, _ = _step("mean", 4, np.float32, True, False, False)
+    assert ops >= {"_LookupIds"}
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
