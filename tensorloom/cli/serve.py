@@ -50,6 +50,8 @@ _HELP: Final = {
     "enable_per_model_batching_parameters": "whether those in a model's "
     "batching_params.pbtxt count instead",
     "enable_serialization_as_tensor_content": "whether outputs are raw bytes",
+    "enable_signature_method_name_check": "whether a signature can be called by its "
+    "own method alone",
     "ssl_config_file": "an SSLConfig in text format",
     "api_key_file": "keys, one on a line; a caller needs one of them",
     "deny_ops": "ops that are not run for models, as `tensorloom server --deny-ops`; "
@@ -64,10 +66,36 @@ _HELP: Final = {
     "enable_status_page": "whether there is a status page at /",
 }
 
+# Flags of TensorFlow Serving's that change nothing here, so that its start scripts run.
+_WITHOUT_EFFECT: Final = {
+    "rest_api_num_threads": "each request has a thread",
+    "grpc_max_threads": "each call has a thread; see --max_concurrent_requests",
+    "num_unload_threads": "one thread unloads",
+    "flush_filesystem_caches": "the operating system does so",
+    "enable_grpc_healthcheck_service": "it is always there",
+    "remove_unused_fields_from_bundle_metagraph": "they are not kept",
+    "enable_profiler": "there is no profiler service",
+    "xla_cpu_compilation_enabled": "there is no XLA",
+    "xla_gpu_compilation_enabled": "there is no XLA",
+    "num_tflite_pools": "there is no TensorFlow Lite",
+    "num_tflite_interpreters_per_pool": "there is no TensorFlow Lite",
+    "skip_initialize_tpu": "there are no TPUs",
+}
+# Those that would change what is served or who may call.
+_REFUSED: Final = {
+    "platform_config_file": "there is one platform: tensorflow",
+    "use_alts_credentials": "use --ssl_config_file",
+    "thread_pool_factory_config_file": "use --tensorflow_session_config_file",
+    "mixed_precision": "write the model in the precision that it shall have",
+    "prefer_tflite_model": "there is no TensorFlow Lite",
+}
+
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     from tensorloom.serving.options import ServerOptions
 
+    for name in (*_WITHOUT_EFFECT, *_REFUSED):
+        parser.add_argument(f"--{name}", nargs="?", const="", help=argparse.SUPPRESS)
     for field in dataclasses.fields(ServerOptions):
         kind = type(field.default)
         given: dict[str, Any] = {"type": _boolean if kind is bool else kind}
@@ -94,6 +122,14 @@ def _execute(options: argparse.Namespace) -> int:
     from tensorloom.framework import errors
     from tensorloom.serving.options import ServerOptions
 
+    for name, reason in _REFUSED.items():
+        given = getattr(options, name)
+        if given is not None and given.lower() not in ("false", "0"):
+            print(f"tensorloom serve: --{name}: {reason}", file=sys.stderr)
+            return 2
+    for name, reason in _WITHOUT_EFFECT.items():
+        if getattr(options, name) is not None:
+            print(f"--{name} has no effect: {reason}", file=sys.stderr)
     names = [field.name for field in dataclasses.fields(ServerOptions)]
     chosen = ServerOptions(**{name: getattr(options, name) for name in names})
     try:

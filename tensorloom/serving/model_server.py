@@ -146,6 +146,7 @@ class ModelServer:
             _names(options.saved_model_tags),
             _session_config(options),
             options.max_concurrent_requests_per_model,
+            options.enable_signature_method_name_check,
             self._make_ready,
         )
 

@@ -55,6 +55,7 @@ class ServerOptions:
     batching_parameters_file: str = ""
     enable_per_model_batching_parameters: bool = False
     enable_serialization_as_tensor_content: bool = False
+    enable_signature_method_name_check: bool = False
 
     # Who may do what.
     ssl_config_file: str = ""

@@ -29,7 +29,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     )
     first = f'base_path: "{base / "half"}"'
     Path(config).write_text(text.replace(first, f"{first} {both}"))
-    found = start(base, model_config_file=config)
+    found = start(
+        base, model_config_file=config, enable_signature_method_name_check=True
+    )
     yield found
     found.server.stop()
 

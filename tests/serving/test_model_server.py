@@ -337,3 +337,14 @@ def test_connections_are_kept(served: Served) -> None:
         assert connection.getresponse().read()
     connection.close()
     assert time.monotonic() - started < 2
+
+
+def test_methods_of_signatures_need_not_fit(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    served = _half(start_server, tmp_path)
+    body = {"signature_name": "odd", "inputs": [1]}
+    assert served.rest("/v1/models/half:predict", body) == (200, {"outputs": [2.5]})
+    body = {"signature_name": "regress", "examples": [{"x": 1.0}]}
+    status, answer = served.rest("/v1/models/half:classify", body)
+    assert (status, "to contain at least one of" in answer["error"]) == (400, True)

@@ -73,7 +73,8 @@ def classify(servable: Servable, request: Any, limits: CallLimits) -> Any:
     """
     from tensorloom.protos.serving.classification_pb2 import ClassificationResponse
 
-    head = _classifier(_found(servable, request.model_spec.signature_name))
+    found = _found(servable, request.model_spec.signature_name)
+    head = _classifier(found, servable.checks_methods)
     return _call(servable, request, head, ClassificationResponse(), limits)
 
 
@@ -81,7 +82,8 @@ def regress(servable: Servable, request: Any, limits: CallLimits) -> Any:
     """The `RegressionResponse` to a `RegressionRequest`; raises as `classify`."""
     from tensorloom.protos.serving.regression_pb2 import RegressionResponse
 
-    head = _regressor(_found(servable, request.model_spec.signature_name))
+    found = _found(servable, request.model_spec.signature_name)
+    head = _regressor(found, servable.checks_methods)
     return _call(servable, request, head, RegressionResponse(), limits)
 
 
@@ -153,9 +155,9 @@ def _head_of_task(servable: Servable, key: str, method: str) -> Head:
     if signature is None:
         raise _invalid(f"Requested signature not found in model graph: {key}")
     if method == signatures.CLASSIFY_METHOD:
-        return _classifier(signature)
+        return _classifier(signature, servable.checks_methods)
     if method == signatures.REGRESS_METHOD:
-        return _regressor(signature)
+        return _regressor(signature, servable.checks_methods)
     raise errors.UnimplementedError(
         None, None, f"Unsupported signature method_name: {method}"
     )
@@ -184,8 +186,9 @@ def _found(servable: Servable, key: str) -> Signature:
 # --- classification ------------------------------------------------------------------
 
 
-def _classifier(signature: Signature) -> Head:
-    _check_method(signature, signatures.CLASSIFY_METHOD, "classification")
+def _classifier(signature: Signature, checks_method: bool) -> Head:
+    if checks_method:
+        _check_method(signature, signatures.CLASSIFY_METHOD, "classification")
     if len(signature.outputs) not in (1, 2):
         raise _invalid(
             f"Expected one or two output Tensors, found {len(signature.outputs)}"
@@ -258,8 +261,9 @@ def _text(label: bytes) -> str:
 # --- regression ----------------------------------------------------------------------
 
 
-def _regressor(signature: Signature) -> Head:
-    _check_method(signature, signatures.REGRESS_METHOD, "regression")
+def _regressor(signature: Signature, checks_method: bool) -> Head:
+    if checks_method:
+        _check_method(signature, signatures.REGRESS_METHOD, "regression")
     if len(signature.outputs) != 1:
         raise _invalid("Expected one output Tensor.")
     slot = _input_of(signature, "regression")

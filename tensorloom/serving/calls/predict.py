@@ -59,7 +59,7 @@ def signature_for(servable: Servable, key: str) -> Signature:
 
     Raises:
       errors.FailedPreconditionError: there is none.
-      errors.InternalError: its method is none of the known ones.
+      errors.InternalError: methods are checked, and its own is none of the known ones.
     """
     found = servable.signature(key)
     if found is None:
@@ -68,7 +68,7 @@ def signature_for(servable: Servable, key: str) -> Signature:
             None,
             f'Serving signature key "{key or signatures.DEFAULT_KEY}" not found.',
         )
-    if found.method_name not in _METHODS:
+    if servable.checks_methods and found.method_name not in _METHODS:
         raise errors.InternalError(
             None,
             None,

@@ -33,6 +33,8 @@ class ModelLoader:
     session_config: Any = None
     #: Requests that run on one version at a time; 0: any number.
     most_at_once: int = 0
+    #: Whether a signature can be called by its own method alone.
+    checks_methods: bool = False
     #: Runs the warm-up of a version that is loaded, but not yet available.
     warm_up: Callable[[Servable], None] = lambda servable: None
 
@@ -54,6 +56,7 @@ class ModelLoader:
                 decode_signatures(meta_graph),
                 _without_graph(meta_graph),
                 self.most_at_once,
+                self.checks_methods,
             )
             _prepare(servable)
             self.warm_up(servable)

@@ -35,6 +35,7 @@ class Servable:
         signatures: Mapping[str, Signature],
         signature_defs: Mapping[str, Any],
         most_at_once: int = 0,
+        checks_methods: bool = False,
     ) -> None:
         """Takes over a session.
 
@@ -45,9 +46,11 @@ class Servable:
           signatures: those that can be called.
           signature_defs: all that the model has, as messages, for who asks.
           most_at_once: requests that may hold it at one time; 0: any number.
+          checks_methods: whether a signature can be called by its own method alone.
         """
         self.name, self.version, self.path = name, version, path
         self.signatures, self.signature_defs = signatures, signature_defs
+        self.checks_methods = checks_methods
         #: How its steps run: at once, or put together by a batcher.
         self.runner: Runner = self.run
         #: How many requests wait for a batch.
