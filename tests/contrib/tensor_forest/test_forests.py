@@ -151,6 +151,34 @@ def test_what_is_wrong_is_said() -> None:
         forests.ForestHParams(num_features=3).fill()
 
 
-def test_strategies_that_are_not_there_are_refused() -> None:
-    with pytest.raises(tf.errors.UnimplementedError, match="split_pruning_name"):
-        _Forest(_params(split_pruning_name="half", prune_every_samples=5), _CLASSES)
+@pytest.mark.parametrize("name", ["half", "quarter", "10_percent", "hoeffding"])
+def test_bad_candidates_are_removed(name: str) -> None:
+    options = {"split_pruning_name": name, "prune_every_samples": 5}
+    forest = _Forest(_params(num_splits_to_consider=12, **options), _CLASSES).trained()
+    predictions = forest.run(forest.predictions)
+    assert np.mean(predictions.argmax(1) == _CLASSES) > 0.85
+
+
+@pytest.mark.parametrize("name", ["hoeffding", "bootstrap"])
+def test_leaves_end_early_when_one_candidate_is_best(name: str, tmp_path: Path) -> None:
+    options = {"split_finish_name": name, "dominate_fraction": 0.6}
+    more = {"split_after_samples": 10000, "early_finish_check_every_samples": 10}
+    lacking = _params(**options, **more)
+    with (
+        tf.Graph().as_default(),
+        pytest.raises(tf.errors.InvalidArgumentError, match="min_split_samples"),
+    ):
+        _Forest(lacking, _CLASSES)
+    file = tmp_path / "params"
+    file.write_text("min_split_samples { constant_value: 20 }")
+    params = _params(**options, **more, param_file=str(file))
+    forest = _Forest(params, _CLASSES).trained(20)
+    # TensorFlow never ends a leaf by samples.
+    assert (forest.run(forest.graphs.average_size()) > 1) == (name == "hoeffding")
+
+
+def test_models_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "params"
+    file.write_text("stats_type: STATS_LEAST_SQUARES_REGRESSION")
+    with pytest.raises(tf.errors.UnimplementedError, match="leaf_type and stats_type"):
+        _Forest(_params(param_file=str(file)), _CLASSES)

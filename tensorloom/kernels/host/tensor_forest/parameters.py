@@ -55,10 +55,6 @@ def parse(serialized: bytes) -> Parameters:
     }
     if (proto.leaf_type, proto.stats_type) not in kinds:
         _missing("this pair of leaf_type and stats_type (model_name)")
-    if proto.finish_type.type != pb.SPLIT_FINISH_BASIC:
-        _missing("an early end of a leaf (split_finish_name other than 'basic')")
-    if proto.pruning_type.type != pb.SPLIT_PRUNE_NONE:
-        _missing("pruning of candidates (split_pruning_name other than 'none')")
     if proto.collection_type != pb.COLLECTION_BASIC:
         _missing("a collection_type other than COLLECTION_BASIC")
     return Parameters(

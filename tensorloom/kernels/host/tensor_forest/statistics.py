@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tensorloom.kernels.host.tensor_forest.candidate_checks import checks_of
 from tensorloom.kernels.host.tensor_forest.inputs import EQUAL, Draws, Inputs, goes_left
 from tensorloom.kernels.host.tensor_forest.messages import (
     read_split,
@@ -113,6 +114,11 @@ class Slot(ABC):
             [self._left, np.zeros((1, self._left.shape[1]), np.float32)]
         )
 
+    def _remove(self, split: int) -> None:
+        for parts in (self._features, self._tests, self._thresholds, self._compared):
+            del parts[split]
+        self._left = np.delete(self._left, split, axis=0)
+
     def _sides(self, inputs: Inputs, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each example goes left at each candidate, [examples, splits]."""
         values = inputs.at(rows[:, None], np.array(self._features, np.int64)[None])
@@ -150,9 +156,30 @@ class ClassificationSlot(Slot):
 
     def __init__(self, parameters: Parameters, depth: int) -> None:
         super().__init__(parameters, depth, parameters.outputs)
+        self._checks = checks_of(parameters, depth)
 
     def add(self, inputs: Inputs, targets: Targets, rows: NDArray[Any]) -> int | None:
         """Counts examples; the place in `rows` at which the leaf had seen enough."""
+        if self._checks is None:
+            return self._count(inputs, targets, rows)
+        first = None
+        ends_early = False
+        for place in range(len(rows)):  # a check may follow any example
+            found = self._count(inputs, targets, rows[place : place + 1])
+            left, right = self._left, self._total - self._left
+            scores = self._scores(left)[1] + self._scores(right)[1]
+            if self._checks.ends(self.weight, scores):
+                ends_early = True
+            if found is not None or ends_early:
+                first = place if first is None else first
+                continue
+            for candidate in reversed(self._checks.removed(self.weight, scores)):
+                self._remove(candidate)
+        return first
+
+    def _count(
+        self, inputs: Inputs, targets: Targets, rows: NDArray[Any]
+    ) -> int | None:
         labels, weights = (
             targets.labels[rows, 0].astype(np.int64),
             targets.weights[rows],

@@ -154,6 +154,9 @@ def run(labels, steps=12, **options):
 
 
 result = [run(classes)]
+for pruning in ("half", "10_percent", "hoeffding"):
+    with tf.Graph().as_default():
+        result.append(run(classes, split_pruning_name=pruning, prune_every_samples=5, num_splits_to_consider=12))
 # program: contrib.tensor_forest: Estimators
 # compare: error values
 import importlib
