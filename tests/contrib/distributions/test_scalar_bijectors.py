@@ -64,3 +64,15 @@ def test_masks(kind: str, rows: list[list[int]]) -> None:
     mask = flows.gen_mask(3, 3, 6, kind, tf.float64)
     assert mask.dtype == np.float64
     assert mask.tolist() == np.repeat(rows, 2, axis=0).tolist()
+
+
+@pytest.mark.parametrize("before", [[2, 3], [2, -1]])
+@pytest.mark.parametrize("size", [2, None])
+def test_events_of_another_shape(before: list[int], size: int | None) -> None:
+    fed = tf.placeholder_with_default(np.array(before, np.int32), [size])
+    bijector = tf.contrib.distributions.bijectors.Reshape(
+        [1, 6], fed, validate_args=True
+    )
+    assert _run(bijector.forward(np.ones([4, 2, 3])))[0].shape == (4, 1, 6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not match"):
+        _run(bijector.forward(np.ones([4, 3, 2])))

@@ -243,10 +243,12 @@ class Reshape(Bijector):
 
     def _reshaped(self, x: Tensor, before: Tensor, after: Tensor) -> Any:
         rank = _size(before.shape)
+        known = rank is not None and self._check_event(x, before, rank)
+        if self.validate_args and not known:
+            x = checked(x, [_event_check(x, before)])
         if rank is None:
             sizes = array_ops.shape(x)[: array_ops.rank(x) - array_ops.shape(before)[0]]
             return array_ops.reshape(x, array_ops.concat([sizes, after], axis=0))
-        self._check_event(x, before, rank)
         axes = x.shape.ndims
         if axes == rank:
             return array_ops.reshape(x, after)
@@ -255,10 +257,11 @@ class Reshape(Bijector):
         return array_ops.reshape(x, array_ops.concat([sizes, after], axis=0))
 
     @staticmethod
-    def _check_event(x: Tensor, before: Tensor, rank: int) -> None:
+    def _check_event(x: Tensor, before: Tensor, rank: int) -> bool:
+        """Whether static shapes say that it fits. Raises ValueError if it does not."""
         expected = constant_value(before)
         if x.shape.ndims is None or expected is None:
-            return
+            return False
         event = x.shape.with_rank_at_least(rank)[x.shape.ndims - rank :]
         if event.is_fully_defined():
             found = np.array(event.as_list(), np.int32)
@@ -267,6 +270,7 @@ class Reshape(Bijector):
                     "Input `event_shape` does not match `event_shape_in` "
                     f"({found} vs {expected})."
                 )
+        return event.is_fully_defined()
 
     def _forward(self, x: Tensor) -> Any:
         with control_dependencies(self._assertions):
@@ -294,6 +298,15 @@ class Reshape(Bijector):
 
     def _inverse_event_shape_tensor(self, output_shape: Any) -> Any:
         return array_ops.shape(self.inverse(array_ops.zeros(output_shape)))
+
+
+def _event_check(x: Tensor, before: Tensor) -> Any:
+    """Whether the last axes of a tensor are of these sizes; -1 is any size."""
+    first = array_ops.rank(x) - array_ops.shape(before)[0]
+    event = math_ops.cast(array_ops.shape(x)[first:], before.dtype)
+    expected = array_ops.where_v2(before >= 0, before, event)
+    message = "Input `event_shape` does not match `event_shape_in`."
+    return check_ops.assert_equal(event, expected, message=message)
 
 
 def _shape_checks(shape: Tensor, validate_args: bool) -> list[Any]:
