@@ -195,7 +195,7 @@ def test_estimators_train_evaluate_predict_and_serve(name: str, tmp_path: Path) 
     windows = ts.RandomWindowInputFn(reader, window_size=8, batch_size=4)
     estimator.train(windows, steps=2)
     before = estimator.evaluate(ts.WholeDatasetInputFn(reader), steps=1)
-    estimator.train(windows, steps=30)
+    estimator.train(windows, steps=15)
     evaluation = estimator.evaluate(ts.WholeDatasetInputFn(reader), steps=1)
     assert evaluation["loss"] < before["loss"]
     following = ts.predict_continuation_input_fn(evaluation, steps=7)

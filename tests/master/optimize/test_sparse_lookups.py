@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-<<<<<<< HEAD
-=======
-from tensorloom.kernels.loops import background, forms
->>>>>>> 57a2b58c (A test of sparse lookups before their loops are compiled)
 from tensorloom.kernels.loops.sparse import lookup_ids
 from tensorloom.train.optimizers.adagrad import AdagradOptimizer
 
@@ -115,7 +111,6 @@ def test_ids_out_of_order_are_brought_together() -> None:
         np.testing.assert_array_equal(result, [[3, 1], [0, 0], [8, 2]])
 
 
-<<<<<<< HEAD
 def test_python_serves_lookups_until_there_is_machine_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -126,16 +121,3 @@ def test_python_serves_lookups_until_there_is_machine_code(
     assert ops >= {"_LookupIds"}
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
-=======
-def test_python_serves_the_first_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until there is machine code a program has the loops' Python alone."""
-    monkeypatch.setenv(forms.FORMS_VARIABLE, "")
-    monkeypatch.setattr(background, "ask", lambda compile: None)
-    for loop in (lookup_ids.count_valid, lookup_ids.fill, lookup_ids.find_distinct):
-        monkeypatch.setattr(loop, "_machine", None)
-    served, ops = _step("sum", 2, np.float32, True, True, False)
-    monkeypatch.undo()
-    expected, _ = _step("sum", 2, np.float32, True, True, False)
-    assert "_LookupIds" in ops
-    np.testing.assert_array_equal(served[0], expected[0])
->>>>>>> 57a2b58c (A test of sparse lookups before their loops are compiled)
