@@ -170,9 +170,13 @@ class ModelApi:
                 "ServerModelConfig type not supported by HandleReloadConfigRequest. "
                 "Only ModelConfigList is currently supported",
             )
+        count_of = self.observer.metrics.count_of
+        before = {name: count_of(name) for name in request.metric_names}
         self.core.reload(model_config.decode(request.config.model_config_list))
         response: Any = ReloadConfigResponse()
         response.status.error_code = errors.OK
+        for name, count in before.items():
+            response.metric.add(name=name, int64_value_increase=count_of(name) - count)
         return response
 
     # --- all -------------------------------------------------------------------------

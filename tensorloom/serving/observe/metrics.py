@@ -180,6 +180,13 @@ class Metrics:
         """What Prometheus reads."""
         return bytes(generate_latest(self.registry))
 
+    def count_of(self, name: str) -> int:
+        """A counter of TensorFlow Serving's, by its own name; 0 if there is none.
+
+        As `/tensorflow/serving/request_count`, with the labels that came first.
+        """
+        return int(self._counts.first(name.replace("/", ":")))
+
     def _child(self, metric: Any, *labels: str) -> Any:
         """A metric with labels: looked up once."""
         key = (metric, *labels)
@@ -276,6 +283,10 @@ class _ServingCounts:
         # Two threads at once may lose one: a lock costs every request more than that
         # is worth, and the plain counters are exact.
         values[labels] = values.get(labels, 0.0) + by
+
+    def first(self, name: str) -> float:
+        """The value of the labels of a name that came first; 0 if none did."""
+        return next(iter(self._metrics.get(name, {}).values()), 0.0)
 
     def collect(self) -> Iterator[Metric]:
         for name, values in list(self._metrics.items()):

@@ -296,8 +296,12 @@ def test_another_config(start_server: Callable[..., Served], tmp_path: Path) -> 
     config = request.config.model_config_list.config.add(
         name="b", base_path=str(tmp_path / "b"), model_platform="tensorflow"
     )
+    loads = "/tensorflow/cc/saved_model/load_attempt_count"
+    request.metric_names.extend([loads, "/no/such/metric"])
     response = served.call(path, request, response_class)
     assert response.status.error_code == 0
+    assert [m.name for m in response.metric] == [loads, "/no/such/metric"]
+    assert all(m.int64_value_increase >= 0 for m in response.metric)
     answer = served.call(PREDICT, _predict("b", x=X), predict_pb2.PredictResponse)
     assert answer.model_spec.version.value == 3
     assert (
