@@ -17,10 +17,12 @@ from tensorloom.ops.math.elementwise import sign
 from tensorloom.ops.state.reference_variable import assign
 from tensorloom.ops.state.scatter import scatter_sub
 from tensorloom.ops.training.training_ops import apply_update
-from tensorloom.train.optimizers.update_op import UpdateOpOptimizer
+from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.update_op import updates_by_op
 
 
-class _SignOptimizer(UpdateOpOptimizer):
+@updates_by_op
+class _SignOptimizer(Optimizer):
     """What the two have in common: a slot, and the decay of the signs' part."""
 
     def __init__(

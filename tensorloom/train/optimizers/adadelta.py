@@ -8,11 +8,13 @@ from tensorloom.framework.export import export
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.training.training_ops import apply_update
-from tensorloom.train.optimizers.update_op import UpdateOpOptimizer
+from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.update_op import updates_by_op
 
 
 @export("train.AdadeltaOptimizer")
-class AdadeltaOptimizer(UpdateOpOptimizer):
+@updates_by_op
+class AdadeltaOptimizer(Optimizer):
     """Adadelta (Zeiler, 2012): steps in the units of the variable.
 
     Args:

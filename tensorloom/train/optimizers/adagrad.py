@@ -10,11 +10,13 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.state import initializers as init_ops
 from tensorloom.ops.training.training_ops import apply_update
-from tensorloom.train.optimizers.update_op import UpdateOpOptimizer
+from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.update_op import updates_by_op
 
 
 @export("train.AdagradOptimizer")
-class AdagradOptimizer(UpdateOpOptimizer):
+@updates_by_op
+class AdagradOptimizer(Optimizer):
     """Divides the learning rate by the root of the sum of squared gradients.
 
     Args:

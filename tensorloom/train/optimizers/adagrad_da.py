@@ -11,11 +11,13 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.training.training_ops import apply_update
-from tensorloom.train.optimizers.update_op import UpdateOpOptimizer
+from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.update_op import updates_by_op
 
 
 @export("train.AdagradDAOptimizer")
-class AdagradDAOptimizer(UpdateOpOptimizer):
+@updates_by_op
+class AdagradDAOptimizer(Optimizer):
     """Adagrad by dual averaging (Duchi et al., 2011), for sparse linear models.
 
     Args:

@@ -18,11 +18,13 @@ from tensorloom.ops.math import math_ops
 from tensorloom.ops.state import reference_variable as state_ops
 from tensorloom.ops.state import scatter as scatter_ops
 from tensorloom.ops.training.training_ops import apply_update
-from tensorloom.train.optimizers.update_op import UpdateOpOptimizer
+from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.update_op import updates_by_op
 
 
 @export("train.AdamOptimizer")
-class AdamOptimizer(UpdateOpOptimizer):
+@updates_by_op
+class AdamOptimizer(Optimizer):
     """Adam (Kingma and Ba, 2014), with the epsilon of the paper's "epsilon hat".
 
     Args:

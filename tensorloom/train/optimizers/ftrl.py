@@ -10,11 +10,13 @@ from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.training.training_ops import apply_update
-from tensorloom.train.optimizers.update_op import UpdateOpOptimizer
+from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.update_op import updates_by_op
 
 
 @export("train.FtrlOptimizer")
-class FtrlOptimizer(UpdateOpOptimizer):
+@updates_by_op
+class FtrlOptimizer(Optimizer):
     """Follow the regularized leader, proximal (McMahan et al., 2013).
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import colocate_with
@@ -12,45 +12,48 @@ from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.training.training_ops import apply_update
 from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.update_op import add_methods
+
+_Class = TypeVar("_Class", bound=type[Optimizer])
 
 
-class _ProximalOptimizer(Optimizer):
-    """What both share: a learning rate, and the strengths of L1 and L2."""
+def _proximal(cls: _Class) -> _Class:
+    """Makes steps of `cls._build` with the scalars that both classes have.
 
-    def __init__(
-        self, learning_rate: Any, l1: Any, l2: Any, use_locking: bool, name: str
-    ) -> None:
-        super().__init__(use_locking, name)
-        self._learning_rate = learning_rate
-        self._l1 = l1
-        self._l2 = l2
+    They are a learning rate, and the strengths of L1 and L2.
+    """
+    methods = (_prepare, _apply_dense, _resource_apply_dense, _apply_sparse)
+    return add_methods(cls, *methods, _resource_apply_sparse)
 
-    def _prepare(self) -> None:
-        self._scalars = [
-            convert_to_tensor(self._learning_rate, name="learning_rate"),
-            convert_to_tensor(self._l1, name="l1_regularization_strength"),
-            convert_to_tensor(self._l2, name="l2_regularization_strength"),
-        ]
 
-    def _build(self, var: Any, scalars: list[Any], **gradient: Any) -> Any:
-        raise NotImplementedError
+def _prepare(self: Any) -> None:
+    self._scalars = [
+        convert_to_tensor(self._learning_rate, name="learning_rate"),
+        convert_to_tensor(self._l1, name="l1_regularization_strength"),
+        convert_to_tensor(self._l2, name="l2_regularization_strength"),
+    ]
 
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
-        return self._build(var, self._scalars, grad=grad)
 
-    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
-        return self._build(handle, self._scalars, grad=grad)
+def _apply_dense(self: Any, grad: Any, var: Any) -> Any:
+    return self._build(var, self._scalars, grad=grad)
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        return self._build(var, self._scalars, grad=grad.values, indices=grad.indices)
 
-    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        scalars = [math_ops.cast(scalar, grad.dtype) for scalar in self._scalars]
-        return self._build(handle, scalars, grad=grad, indices=indices)
+def _resource_apply_dense(self: Any, grad: Any, handle: Any) -> Any:
+    return self._build(handle, self._scalars, grad=grad)
+
+
+def _apply_sparse(self: Any, grad: Any, var: Any) -> Any:
+    return self._build(var, self._scalars, grad=grad.values, indices=grad.indices)
+
+
+def _resource_apply_sparse(self: Any, grad: Any, handle: Any, indices: Any) -> Any:
+    scalars = [math_ops.cast(scalar, grad.dtype) for scalar in self._scalars]
+    return self._build(handle, scalars, grad=grad, indices=indices)
 
 
 @export("train.ProximalGradientDescentOptimizer")
-class ProximalGradientDescentOptimizer(_ProximalOptimizer):
+@_proximal
+class ProximalGradientDescentOptimizer(Optimizer):
     """Gradient descent with the proximal operator of L1 and L2 (Duchi, Singer 2009).
 
     Args:
@@ -66,13 +69,9 @@ class ProximalGradientDescentOptimizer(_ProximalOptimizer):
         use_locking: bool = False,
         name: str = "ProximalGradientDescent",
     ) -> None:
-        super().__init__(
-            learning_rate,
-            l1_regularization_strength,
-            l2_regularization_strength,
-            use_locking,
-            name,
-        )
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
 
     def _build(self, var: Any, scalars: list[Any], **gradient: Any) -> Any:
         # The dense form has a name of its own for the gradient.
@@ -92,7 +91,8 @@ class ProximalGradientDescentOptimizer(_ProximalOptimizer):
 
 
 @export("train.ProximalAdagradOptimizer")
-class ProximalAdagradOptimizer(_ProximalOptimizer):
+@_proximal
+class ProximalAdagradOptimizer(Optimizer):
     """Adagrad with the proximal operator of L1 and L2.
 
     Args:
@@ -118,13 +118,9 @@ class ProximalAdagradOptimizer(_ProximalOptimizer):
                 "initial_accumulator_value must be positive: "
                 f"{initial_accumulator_value}"
             )
-        super().__init__(
-            learning_rate,
-            l1_regularization_strength,
-            l2_regularization_strength,
-            use_locking,
-            name,
-        )
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
         self._initial_accumulator_value = initial_accumulator_value
 
     def _create_slots(self, var_list: list[Any]) -> None:

@@ -159,3 +159,11 @@ def test_variable_protos(use_resource: bool) -> None:
         assert (copy.name, copy.shape, copy.trainable) == (v.name, v.shape, True)
         assert copy.initializer is v.initializer
         assert copy.to_proto() == proto
+
+
+def test_optimizers_are_direct_subclasses() -> None:
+    # Programs find TensorFlow's own by it.
+    names = [name for name in dir(tf.train) if name.endswith("Optimizer")]
+    found = {getattr(tf.train, name).__base__ for name in names if name != "Optimizer"}
+    assert len(names) == 12
+    assert found == {tf.train.Optimizer}
