@@ -138,6 +138,6 @@ class Multinomial(Distribution):
         same = check_ops.assert_equal(
             self.total_count,
             math_ops.reduce_sum(counts, -1),
-            message="counts last-dimension must sum to `self.total_count`",
+            message="counts must sum to `self.total_count`",
         )
         return checked(counts, [same])

@@ -305,3 +305,20 @@ def test_covariances_of_batches() -> None:
         np.diagonal(matrices, axis1=-2, axis2=-1), diagonals, rtol=1e-6
     )
     np.testing.assert_allclose(matrices.sum(-1), 0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (tf.distributions.Multinomial, r"\[counts must sum to `self.total_count`\]"),
+        (tf.distributions.DirichletMultinomial, "counts last-dimension must sum to"),
+    ],
+)
+def test_counts_that_do_not_sum_up(kind: Any, message: str) -> None:
+    counts = tf.placeholder(tf.float32, [2])
+    found = kind(4.0, [1.0, 2.0], validate_args=True).log_prob(counts)
+    with (
+        tf.Session() as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match=message),
+    ):
+        session.run(found, {counts: [1.0, 2.0]})
