@@ -72,7 +72,9 @@ def test_a_classifier_learns_goes_on_and_is_exported(tmp_path: Path) -> None:
         numbers = tf.placeholder(tf.float32, [None, 2], name="numbers")
         words = tf.sparse_placeholder(tf.int64, name="words")
         features = {"numbers": numbers, "words": words}
-        return tf.contrib.learn.InputFnOps(features, None, {"numbers": numbers})
+        # Several inputs: classes of a single one would have to come from messages.
+        received = {"numbers": numbers, "unused": tf.placeholder_with_default(0, None)}
+        return tf.contrib.learn.InputFnOps(features, None, received)
 
     converted: list[Any] = []
     strategy = make_custom_export_strategy(

@@ -54,6 +54,8 @@ class TreeEnsembleVariable(StampedResource):
       container: of the resource.
     """
 
+    _saved_in_scope = True
+
     def __init__(
         self,
         stamp_token: Any,

@@ -62,6 +62,10 @@ class StampedSaveable(SaveableObject):
 class StampedResource(Trackable, abc.ABC):
     """A resource of a graph: made by sessions that initialize it, saved by savers."""
 
+    # Whether the operations of savers are in the scope of the resource, by TensorFlow's
+    # names.
+    _saved_in_scope = False
+
     def __init__(
         self,
         name: str | None,
@@ -87,8 +91,11 @@ class StampedResource(Trackable, abc.ABC):
             )
             self._create = create(self._handle)
             self._is_initialized: Tensor = apply_op(ops[1], **{ops[2]: self._handle})
+            if self._saved_in_scope:
+                self._saveable = self._make_saveable()
         register_resource(self._handle, self._create, self._is_initialized)
-        self._saveable = self._make_saveable()
+        if not self._saved_in_scope:
+            self._saveable = self._make_saveable()
         add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self._saveable)
 
     @abc.abstractmethod
