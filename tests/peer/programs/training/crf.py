@@ -16,7 +16,7 @@ trans = tf.constant(rs.randn(4, 4), tf.float32)
 for steps, kind in [(5, np.int32), (1, np.int64), (5, np.int64), (1, np.int32)]:
     outs.append(build(tf.constant(rs.randn(3, steps, 4), tf.float32), tf.constant(rs.randint(0, 4, (3, steps)), kind), tf.constant([5, 3, 0] if steps > 1 else [1, 1, 0], kind), trans))
 unknown = tf.placeholder(tf.float32, [None, None, 4])
-outs_unknown = build(unknown, tf.constant(rs.randint(0, 4, (3, 5))), tf.constant([5, 2, 1]), trans)
+outs_unknown = build(unknown, tf.placeholder_with_default(rs.randint(0, 4, (3, 5)), [None, None]), tf.constant([5, 2, 1]), trans)
 s = tf.Session()
 values = s.run(outs), s.run(outs_unknown, {unknown: rs.randn(3, 5, 4)})
 shapes = [t.shape.as_list() if t.shape.dims is not None else None for t in tf.contrib.framework.nest.flatten(outs + [outs_unknown])]
