@@ -44,6 +44,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: the one that takes most of the time)",
     )
     parser.add_argument(
+        "--compare",
+        type=int,
+        metavar="N",
+        help="say what is different in step N of the program",
+    )
+    parser.add_argument(
         "--devices",
         type=int,
         default=0,
@@ -69,8 +75,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    if options.target.endswith((".py", ".ipynb")):
+    if options.target.endswith(".py"):
         return _program(options)
+    if options.compare is not None:
+        raise ValueError("--compare: a model has one step; name a program")
     _show(options, _of_model(options))
     return FINE
 
@@ -98,6 +106,11 @@ def _program(options: argparse.Namespace) -> int:
     if not options.json:
         for line in _step_lines(steps, explanation):
             print(line)
+    if options.compare is not None:
+        other = _step(steps, options.compare, "--compare")
+        lines = explanation.compare(other).splitlines()
+        show(options, {"compare": lines}, iter(lines))
+        return status
     _show(options, explanation)
     return status
 
@@ -115,9 +128,15 @@ def _chosen(options: argparse.Namespace, steps: ProgramSteps) -> Explanation | N
         return None
     if options.step is None:
         return longest.explanation
-    if not 0 <= options.step < len(steps.steps):
-        raise ValueError(f"--step: the program ran steps 0 to {len(steps.steps) - 1}")
-    chosen: Explanation = steps.steps[options.step].explanation
+    return _step(steps, options.step, "--step")
+
+
+def _step(steps: ProgramSteps, number: int, option: str) -> Explanation:
+    """The step of that number."""
+    if not 0 <= number < len(steps.steps):
+        last = len(steps.steps) - 1
+        raise ValueError(f"{option}: the program ran steps 0 to {last}")
+    chosen: Explanation = steps.steps[number].explanation
     return chosen
 
 

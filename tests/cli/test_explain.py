@@ -81,6 +81,13 @@ def test_a_page_and_a_trace(program: str, tmp_path: Path) -> None:
     assert any(event.get("args", {}).get("name") == "y" for event in events)
 
 
+def test_two_steps_compared(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--step", "1", "--compare", "0", program]) == 0
+    out = capsys.readouterr().out
+    assert "nodes on another device" in out
+    assert "a traced step:" in out
+
+
 def test_what_is_not_there(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--step", "7", program]) == 1
     assert "steps 0 to 1" in capsys.readouterr().err
