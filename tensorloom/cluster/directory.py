@@ -138,7 +138,8 @@ class ClusterDirectory:
     def calls_otherwise(self, config: SessionConfig) -> bool:
         """Whether a client's cluster has other names for tasks than they have.
 
-        Tasks that are not known are asked; one that does not answer in time counts as
+        Tasks that are not known are asked, if the directory is open: else nothing
+        connects to where a client says. One that does not answer in time counts as
         called by its name.
         """
         cluster = ClusterSpec(config.cluster_def)
@@ -152,7 +153,8 @@ class ClusterDirectory:
                     return True
                 known = self._addresses.get(task)
                 if known is None:
-                    asked[task] = address
+                    if self._is_open:
+                        asked[task] = address
                 elif known != address:
                     return True
         deadline = time.monotonic() + (config.operation_timeout_s or self._wait_s)
