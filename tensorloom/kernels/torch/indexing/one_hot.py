@@ -28,9 +28,9 @@ def _rows(indices: Any, size: int, on: torch.Tensor, off: torch.Tensor) -> Any:
     out = np.full(shape, off_value) if off_value else np.zeros(shape, off_value.dtype)
     if not out.size:
         return out
-    numbers = indices.reshape(-1)
+    numbers = indices.reshape(-1).astype(np.int64, copy=False)
     places = np.arange(0, out.size, size)
-    places += numbers.astype(np.int64, copy=False)
+    places += numbers
     if not are_inside(numbers, size):  # those have no entry that is on
         places = places[(numbers >= 0) & (numbers < size)]
     out.reshape(-1)[places] = on_value

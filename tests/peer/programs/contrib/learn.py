@@ -1,5 +1,5 @@
 # program: contrib.learn's Estimator trains, evaluates and predicts; names of checkpoints and exports
-# compare: error values
+# compare: error
 # not in 2.21: error values
 import tempfile
 learn = tf.contrib.learn
@@ -24,6 +24,7 @@ with tf.Session(graph=tf.Graph()) as s:
 result = sorted((k, float(v)) for k, v in evaluated.items()), [(p['probabilities'], p['classes']) for p in predicted], est.get_variable_names(), [est.get_variable_value(n) for n in ('w', 'centered_bias_weight' if 'centered_bias_weight' in est.get_variable_names() else 'h/centered_bias_weight')], signatures, error(est.fit), error(est.fit, x=x, input_fn=input_fn), error(est.evaluate, input_fn=input_fn, metrics=[1]), error(learn.Estimator(model_fn, tempfile.mkdtemp(), params={'rate': 1}).evaluate, input_fn=input_fn)
 
 # program: contrib.learn's heads: losses, predictions, metrics and what is served
+# compare: error ops attrs
 # not in 2.21: error ops attrs values
 learn = tf.contrib.learn
 random = np.random.RandomState(1)

@@ -1,4 +1,5 @@
 # program: labeled tensors: axes, alignment, reductions
+# compare: error ops attrs
 # not in 2.21: error ops attrs values
 lt = tf.contrib.labeled_tensor
 data = np.arange(24, dtype=np.float32).reshape(2, 3, 4) / 7.0
@@ -167,6 +168,7 @@ result = [
 ]
 
 # program: stereograms of constants: the first random numbers of a process
+# compare: error ops attrs
 # not in 2.21: error ops attrs values
 depths = tf.constant([[1, 2, 3, 3, 2, 1], [1, 2, 3, 4, 5, 2], [1, 2, 3, 4, 5, 3], [6, 5, 4, 4, 5, 5]])
 draw = tf.contrib.image.single_image_random_dot_stereograms

@@ -27,6 +27,7 @@ result = {
 }
 
 # program: profiles of steps
+# compare: error ops attrs
 x = tf.placeholder(tf.float32, [None, 30], name="x")
 y = tf.layers.dense(tf.layers.dense(x, 100, name="one"), 10, name="two")
 B = tf.profiler.ProfileOptionBuilder

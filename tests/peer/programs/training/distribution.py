@@ -1,6 +1,6 @@
 # program: two mirrored replicas with batch normalization and Adam, and their metrics
 # not in 2.21: error ops attrs values
-# compare: error values
+# compare: error
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
 xs = np.linspace(-1, 1, 48).reshape(12, 4).astype(np.float32)
@@ -52,7 +52,7 @@ result = names, nodes, losses, values, again, tf.train.list_variables(path), str
 
 # program: mirrored replicas reduced by copies in two groups, packed
 # not in 2.21: error ops attrs values
-# compare: error values
+# compare: error
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
 xs = np.linspace(-1, 1, 48).reshape(12, 4).astype(np.float32)
@@ -104,7 +104,7 @@ result = names, nodes, losses, values, again, tf.train.list_variables(path), str
 
 # program: mirrored replicas reduced by copies in two groups
 # not in 2.21: error ops attrs values
-# compare: error values
+# compare: error
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
 xs = np.linspace(-1, 1, 48).reshape(12, 4).astype(np.float32)
@@ -260,7 +260,7 @@ result = names, nodes, losses, values, again, tf.train.list_variables(path), str
 
 # program: two replicas with central storage
 # not in 2.21: error ops attrs values
-# compare: error values
+# compare: error
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
 xs = np.linspace(-1, 1, 48).reshape(12, 4).astype(np.float32)
@@ -561,7 +561,7 @@ result = cond()
 
 # program: a monitored session of replicas goes on from its checkpoint
 # not in 2.21: error ops attrs values
-# compare: error values
+# compare: error
 import tempfile, os
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
@@ -620,7 +620,7 @@ result = obj()
 
 # program: a saved model with a mirrored variable
 # not in 2.21: error ops attrs values
-# compare: error values
+# compare: error
 import tempfile, os
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]

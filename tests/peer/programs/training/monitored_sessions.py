@@ -58,7 +58,7 @@ result = [
 timer = T.SecondOrStepTimer(every_steps=3)
 result += [timer.last_triggered_step(), timer.should_trigger_for_step(5), timer.update_last_triggered_step(5), timer.should_trigger_for_step(5), timer.should_trigger_for_step(7), timer.should_trigger_for_step(8), timer.update_last_triggered_step(8)[1], timer.last_triggered_step(), timer.reset(), timer.should_trigger_for_step(8)]
 # program: the life of a training session
-# compare: error values
+# compare: error
 import logging
 import os
 import re

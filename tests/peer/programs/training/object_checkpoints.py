@@ -162,6 +162,7 @@ with tf.Session() as sess:
     root.restore(again.latest_checkpoint).assert_consumed().run_restore_ops()
     result.append(sess.run([v, root.save_counter]))
 # program: object-based and name-based checkpoints read as each other
+# compare: error ops attrs
 # not in 2.21: ops
 import tempfile
 folder = tempfile.mkdtemp()
