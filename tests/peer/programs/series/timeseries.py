@@ -158,7 +158,7 @@ with tf.Session() as sess:
     random_windows = sess.run(windows)
     got.append([{k: v.shape for k, v in random_windows.items()}, (np.diff(random_windows["times"], axis=1) == 1).all()])
     coordinator.request_stop()
-    coordinator.join(threads, stop_grace_period_secs=5)
+    error(coordinator.join, threads, stop_grace_period_secs=5)  # a reader may hear of the end as an error
 canonical = pipeline._canonicalize_numpy_data
 output = {"times": np.array([[3, 4], [5, 6]])}
 result = [
