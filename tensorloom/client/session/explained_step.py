@@ -38,7 +38,6 @@ class ExplainedStep:
                 "not tell what it makes of a graph. Explain the step in the process of "
                 "the master, or in a session without a target.",
             )
-        self._session = session
         self._feed_dict = feed_dict
         self.signature: StepSignature | None = None  # None: there is nothing to run
         self._prepared: PreparedStep | None = None

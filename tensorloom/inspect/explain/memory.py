@@ -67,7 +67,7 @@ class _Place:
     line: int
     names: tuple[str, ...]
     # What is dropped after it, before the next node.
-    drops: list[tuple[str, int]] = field(default_factory=list)
+    drops: list[str] = field(default_factory=list)
 
 
 def step_memory(
@@ -113,7 +113,7 @@ def _add_places(
         for name in line.dropped:
             dropped_at[function.device, name] = line.number
             if last is not None:
-                last.drops.append((name, line.number))
+                last.drops.append(name)
 
 
 def _lives(
@@ -168,7 +168,7 @@ class _Player:
             self._drop(name)
             self._add(name, buffer, size, f"{stats.node_name}:{index}")
         self._note(stats.node_name, seconds)
-        for name, _ in () if place is None else place.drops:
+        for name in () if place is None else place.drops:
             self._drop(name)
         self.memory.held = sum(self._held.values())
 
