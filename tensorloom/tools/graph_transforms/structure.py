@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+import itertools
+import string
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.client.importing.graph_util import extract_sub_graph
-from tensorloom.framework import errors
 from tensorloom.framework.registry import op_registry
 from tensorloom.framework.types import attr_value, dtypes
-from tensorloom.tools.optimize_for_inference_lib import node_name_from_input
+from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.tools.graph_transforms import nodes
+from tensorloom.tools.graph_transforms.matching import sorted_nodes
+from tensorloom.tools.graph_transforms.request import invalid
 
 if TYPE_CHECKING:
+    from tensorloom.framework.types.dtypes import DType
     from tensorloom.tools.graph_transforms.request import Request
 
 
@@ -25,100 +28,150 @@ def _any_op(request: Request) -> Callable[[Any], bool]:
 def strip_unused_nodes(graph: Any, request: Request) -> Any:
     """What the outputs need, with placeholders for the inputs.
 
-    Parameters: `type` and `shape` of the placeholders.
+    Parameters: `type` and `shape` of the placeholders; for single ones `name` with
+    `type_for_name` and `shape_for_name`, as often as there are names.
+
+    Raises:
+      InvalidArgumentError: an output is not there, or a type or shape is none.
     """
-    dtype = dtypes.as_dtype(request.one("type", "float32").lower().removeprefix("dt_"))
-    shape = request.one("shape", "")
+    inputs = {nodes.node_of(name) for name in request.inputs}
+    found = nodes.by_name(graph)
+    needed: set[str] = set()
+    waiting = [nodes.node_of(name) for name in request.outputs]
+    while waiting:
+        name = waiting.pop()
+        if name in needed:
+            continue
+        needed.add(name)
+        if name in inputs:
+            continue
+        if name not in found:
+            raise invalid(f"Input node {name} not found in graph")
+        waiting += map(nodes.node_of, found[name].input)
+    kept = []
     for node in graph.node:
-        if node.name in request.inputs and node.op != "Placeholder":
-            node.op = "Placeholder"
-            del node.input[:]
-            node.attr.clear()
-            node.attr["dtype"].type = dtype.as_datatype_enum
-            for size in filter(None, shape.split(",")):
-                node.attr["shape"].shape.dim.add().size = int(size)
-    return extract_sub_graph(graph, request.outputs)
+        if node.name in inputs and node.op != "Placeholder":
+            dtype, shape = _placeholder_of(node.name, request)
+            node = nodes.node("Placeholder", node.name, dtype=dtype, shape=shape)
+        if node.name in needed | inputs:
+            kept.append(node)
+    return nodes.with_nodes(graph, kept)
+
+
+def _placeholder_of(name: str, request: Request) -> tuple[DType, TensorShape]:
+    """The dtype and shape of the placeholder of that name."""
+    type_text, shape_text = request.one("type", "float"), request.one("shape", "")
+    names = request.parameters.get("name", [])
+    for what in ("type_for_name", "shape_for_name"):
+        texts = request.parameters.get(what)
+        if texts is not None and len(texts) != len(names):
+            raise invalid(f"You must pass a '{what}' arg for every 'name'")
+        if texts is not None and name in names:
+            text = texts[names.index(name)]
+            if what == "type_for_name":
+                type_text = text
+            else:
+                shape_text = text
+    word = type_text.lower().removeprefix("dt_")
+    try:
+        dtype = dtypes.as_dtype(
+            {"float": "float32", "double": "float64"}.get(word, word)
+        )
+    except TypeError:
+        raise invalid(f"Couldn't understand type argument '{type_text}'") from None
+    try:
+        sizes = [int(size) for size in filter(None, shape_text.split(","))]
+    except ValueError:
+        raise invalid(f"Could parse as shape: '{shape_text}'") from None
+    return dtype, TensorShape(sizes)
 
 
 def remove_nodes(graph: Any, request: Request) -> Any:
-    """Nodes of the ops that `op` names go; what reads them reads their first input."""
-    ops = request.parameters.get("op", [])
-    kept = {*request.inputs, *request.outputs}
-    most = int(request.one("max_inputs", "1"))
-    instead = {
-        node.name: node.input[0]
-        for node in graph.node
-        if node.op in ops
-        and node.name not in kept
-        and 0 < len([i for i in node.input if not i.startswith("^")]) <= most
-        and not any(name.startswith("^") for name in node.input)
-    }
-    _redirect(graph, instead)
-    return _without(graph, instead)
+    """Nodes of the ops that `op` names go; what reads them reads their first input.
 
+    Nodes with more than `max_inputs` inputs (1) stay, and what is fed or fetched.
 
-def _redirect(graph: Any, instead: Mapping[str, str]) -> None:
-    """Reads other tensors where nodes go, through chains of such nodes too."""
-    for node in graph.node:
-        for i, name in enumerate(node.input):
-            control = name.startswith("^")
-            while node_name_from_input(name) in instead:
-                name = instead[node_name_from_input(name)]
-                if control:
-                    name = f"^{node_name_from_input(name)}"
-            node.input[i] = name
-
-
-def _without(graph: Any, gone: Any) -> Any:
-    result = type(graph)()
-    result.CopyFrom(graph)
-    del result.node[:]
-    result.node.extend(node for node in graph.node if node.name not in gone)
-    return result
+    Raises:
+      InvalidArgumentError: no op is named.
+    """
+    if "op" not in request.parameters:
+        raise invalid(
+            "remove_nodes expects at least one 'op' argument, e.g. "
+            "remove_nodes(op=Identity)"
+        )
+    kept = {nodes.node_of(name) for name in (*request.inputs, *request.outputs)}
+    most = request.integer("max_inputs", 1)
+    for op in request.parameters["op"]:
+        renamed: dict[str, str] = {}
+        for node in graph.node:
+            data = [name for name in node.input if not name.startswith("^")]
+            if node.op == op and node.name not in kept and 0 < len(data) <= most:
+                renamed[node.name] = data[0]
+                renamed[f"^{node.name}"] = f"^{nodes.node_of(data[0])}"
+        left = [node for node in graph.node if node.name not in renamed]
+        graph = nodes.with_renamed_inputs(nodes.with_nodes(graph, left), renamed)
+    return graph
 
 
 def merge_duplicate_nodes(graph: Any, request: Request) -> Any:
-    """Of nodes that compute the same from the same, one stays."""
+    """Of nodes that compute the same from the same, one stays.
+
+    Raises:
+      InvalidArgumentError: a node's op is not known.
+    """
     kept = {*request.inputs, *request.outputs}
     while True:
         known: dict[bytes, str] = {}
-        instead: dict[str, str] = {}
+        renamed: dict[str, str] = {}
+        left = []
         for node in graph.node:
-            op_def = op_registry.find(node.op)
-            if node.name in kept or op_def is None or op_def.is_stateful:
-                continue
-            same = type(node)()
-            same.CopyFrom(node)
-            same.name = ""
+            same = nodes.copy(
+                node,
+                name=node.name if node.name in kept else "",
+                input=[nodes.canonical(name) for name in node.input],
+            )
             key = same.SerializeToString(deterministic=True)
-            if known.setdefault(key, node.name) != node.name:
-                instead[node.name] = known[key]
-        if not instead:
+            first = known.setdefault(key, node.name)
+            if first == node.name or nodes.is_stateful(node.op):
+                left.append(node)
+            else:
+                renamed[f"{node.name}:*"] = first
+        if not renamed:
             return graph
-        for node in graph.node:
-            for i, name in enumerate(node.input):
-                inner = node_name_from_input(name)
-                if inner in instead:
-                    node.input[i] = name.replace(inner, instead[inner], 1)
-        graph = _without(graph, instead)
+        graph = nodes.with_renamed_inputs(nodes.with_nodes(graph, left), renamed)
+
+
+_DIGITS: Final = string.digits + string.ascii_lowercase + string.ascii_uppercase
 
 
 def obfuscate_names(graph: Any, request: Request) -> Any:
     """Short names for all nodes that are neither fed nor fetched."""
     kept = {*request.inputs, *request.outputs}
-    names = {n.name for n in graph.node}
+    numbers = itertools.count()
     new: dict[str, str] = {}
-    for number, node in enumerate(graph.node):
-        short = f"n{number:x}"
-        while short in names:
-            short = f"n{hashlib.sha256(short.encode()).hexdigest()[:8]}"
-        new[node.name] = node.name if node.name in kept else short
     for node in graph.node:
+        short = node.name
+        if node.name not in kept:
+            short = _short(next(numbers))
+            while short in kept:
+                short = _short(next(numbers))
+        new[node.name] = short
+    for node in graph.node:
+        for at, name in enumerate(node.input):
+            hat, inner, port = nodes.parts_of(name)
+            if inner not in new:
+                raise invalid(f"No node named {inner} for input to {node.name}")
+            node.input[at] = f"{hat}{new[inner]}{port}"
         node.name = new[node.name]
-        for i, name in enumerate(node.input):
-            inner = node_name_from_input(name)
-            node.input[i] = name.replace(inner, new[inner], 1)
     return graph
+
+
+def _short(number: int) -> str:
+    """A number written with digits and letters."""
+    text = _DIGITS[number % len(_DIGITS)]
+    while number := number // len(_DIGITS):
+        text = _DIGITS[number % len(_DIGITS)] + text
+    return text
 
 
 def remove_device(graph: Any, request: Request) -> Any:
@@ -130,7 +183,7 @@ def remove_device(graph: Any, request: Request) -> Any:
 
 def set_device(graph: Any, request: Request) -> Any:
     """All nodes, or with `if_default` those without one, are placed on `device`."""
-    device, only_default = request.one("device"), request.flag("if_default")
+    device, only_default = request.one("device", ""), request.flag("if_default")
     for node in graph.node:
         if not only_default or not node.device:
             node.device = device
@@ -148,7 +201,8 @@ def remove_control_dependencies(graph: Any, request: Request) -> Any:
 
 def remove_attribute(graph: Any, request: Request) -> Any:
     """The attr `attribute_name` goes, of nodes of op `op_name`."""
-    name, fits = request.one("attribute_name"), _any_op(request)
+    example = "remove_attribute(op_name=Mul, attribute_name=foo)"
+    name, fits = request.required("attribute_name", example), _any_op(request)
     for node in graph.node:
         if fits(node):
             node.attr.pop(name, None)
@@ -157,8 +211,9 @@ def remove_attribute(graph: Any, request: Request) -> Any:
 
 def rename_attribute(graph: Any, request: Request) -> Any:
     """The attr `old_attribute_name` gets the name `new_attribute_name`."""
-    old, fits = request.one("old_attribute_name"), _any_op(request)
-    new = request.one("new_attribute_name")
+    example = "rename_attribute(old_attribute_name=foo, new_attribute_name=bar)"
+    old, fits = request.required("old_attribute_name", example), _any_op(request)
+    new = request.required("new_attribute_name", example)
     for node in graph.node:
         if fits(node) and old in node.attr:
             node.attr[new].CopyFrom(node.attr[old])
@@ -168,7 +223,9 @@ def rename_attribute(graph: Any, request: Request) -> Any:
 
 def rename_op(graph: Any, request: Request) -> Any:
     """Nodes of op `old_op_name` become nodes of op `new_op_name`."""
-    old, new = request.one("old_op_name"), request.one("new_op_name")
+    example = "rename_op(old_op_name=Mul, new_op_name=Multiply)"
+    old = request.required("old_op_name", example)
+    new = request.required("new_op_name", example)
     for node in graph.node:
         if node.op == old:
             node.op = new
@@ -192,24 +249,4 @@ def sort_by_execution_order(graph: Any, request: Request) -> Any:
     Raises:
       InvalidArgumentError: the graph has a cycle.
     """
-    nodes = {node.name: node for node in graph.node}
-    waiting = {
-        name: {node_name_from_input(i) for i in node.input} & nodes.keys()
-        for name, node in nodes.items()
-    }
-    result = type(graph)()
-    result.CopyFrom(graph)
-    del result.node[:]
-    while waiting:
-        ready = [name for name, inputs in waiting.items() if not inputs]
-        if not ready:
-            raise errors.InvalidArgumentError(
-                None, None, f"The graph has a cycle through {sorted(waiting)[:5]}"
-            )
-        for name in ready:
-            result.node.add().CopyFrom(nodes[name])
-            del waiting[name]
-        done = set(ready)
-        for inputs in waiting.values():
-            inputs -= done
-    return result
+    return nodes.with_nodes(graph, sorted_nodes(graph))
