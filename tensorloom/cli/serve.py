@@ -40,6 +40,11 @@ _HELP: Final = {
     "version_transition": "'availability' loads before it unloads, 'resource' after",
     "model_memory_limit_mb": "of all models; 0: what the machine has",
     "unload_grace_seconds": "that requests may hold up an unloading",
+    "model_processes": "names or patterns of models, with commas between them, of "
+    "which each version has a process of its own; '*' for all",
+    "model_process_memory_mb": "that such a process may allocate; 0: any number",
+    "model_process_hang_seconds": "after which a process that does not answer, or end "
+    "a step whose time is over, is ended",
     "tensorflow_session_config_file": "a ConfigProto in text format",
     "tensorflow_session_parallelism": "threads of a session; 0: chosen",
     "tensorflow_intra_op_parallelism": "threads of one op; 0: chosen",

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework import errors
-from tensorloom.framework.registry.op_policy import OpPolicy
 from tensorloom.serving.batching.batcher import Batcher
 from tensorloom.serving.batching.parameters import (
     BatchingOptions,
@@ -18,7 +15,7 @@ from tensorloom.serving.batching.parameters import (
 from tensorloom.serving.calls import warm_up
 from tensorloom.serving.calls.model_api import ModelApi
 from tensorloom.serving.manager import model_config
-from tensorloom.serving.manager.model_loader import ModelLoader
+from tensorloom.serving.manager.loader_options import make_loader
 from tensorloom.serving.manager.model_manager import ManagerOptions, ModelManager
 from tensorloom.serving.manager.server_core import ServerCore
 from tensorloom.serving.manager.transitions import POLICIES
@@ -26,11 +23,10 @@ from tensorloom.serving.observe.access_log import AccessLog
 from tensorloom.serving.observe.metrics import Metrics
 from tensorloom.serving.observe.observer import Observer
 from tensorloom.serving.observe.tracing import Tracing
+from tensorloom.serving.process.process_loader import ProcessLoader
 from tensorloom.serving.security.api_keys import ApiKeys
-from tensorloom.serving.security.served_ops import ServedOps
 from tensorloom.serving.security.server_tls import find_tls
 from tensorloom.serving.server_addresses import GrpcSide, HttpSide
-from tensorloom.transport.wire import status
 
 if TYPE_CHECKING:
     from tensorloom.serving.manager.model_config import ModelConfig
@@ -63,8 +59,12 @@ class ModelServer:
         self.metrics = Metrics()
         self._tracing = Tracing()
         self._access_log = AccessLog(options.access_log) if options.access_log else None
+        self._loader = make_loader(options, self._make_ready)
+        self._processes = ProcessLoader(
+            options, self.metrics.warm_up, self.metrics.process_ended
+        )
         self.manager = ModelManager(
-            self._loader().load,
+            self._load,
             _manager_options(options),
             loaded=self._note_loaded,
         )
@@ -131,44 +131,33 @@ class ModelServer:
         self.core.stop()
         self._grpc.stop(grace_s)
         self._http.stop(grace_s)
+        self._processes.cancel_loads()
         self.manager.stop()
+        self._processes.stop()
         self._tracing.stop()
         if self._access_log is not None:
             self._access_log.close()
 
     # --- models ----------------------------------------------------------------------
 
-    def _loader(self) -> ModelLoader:
-        options = self.options
-        policy = OpPolicy(_names(options.deny_ops))
-        return ModelLoader(
-            ServedOps(policy, _names(options.allow_ops)),
-            _names(options.saved_model_tags),
-            _session_config(options),
-            options.max_concurrent_requests_per_model,
-            options.enable_signature_method_name_check,
-            self._make_ready,
-        )
+    def _load(self, name: str, version: int, path: str) -> Servable:
+        if self._processes.has(name, path):
+            servable = self._processes.load(name, version, path)
+            self._put_together(servable)
+            return servable
+        return self._loader.load(name, version, path)
 
     def _make_ready(self, servable: Servable) -> None:
         """The last of loading: batches, and warm-up through them."""
+        self._put_together(servable)
+        warm_up.warm_up_as_asked(servable, self.options, self.metrics.warm_up)
+
+    def _put_together(self, servable: Servable) -> None:
         batching = self._batching
         if batching is not None and self.options.enable_per_model_batching_parameters:
             batching = parameters_of_model(servable.path)
         if batching is not None:
             self._add_batcher(servable, batching)
-        if not self.options.enable_model_warmup:
-            return
-        started, code = time.monotonic(), errors.OK
-        try:
-            iterations = max(1, self.options.num_request_iterations_for_warmup)
-            if not warm_up.warm_up(servable, iterations):
-                return
-        except Exception as error:
-            code, _ = status.to_wire(error)
-            raise
-        finally:
-            self.metrics.warm_up(servable.path, code, time.monotonic() - started)
 
     def _add_batcher(self, servable: Servable, batching: BatchingOptions) -> None:
         def report(
@@ -214,6 +203,12 @@ class ModelServer:
             "model",
             of_models(lambda s: self.manager.budget.size_of(s.name, s.version)),
         )
+        watch(
+            "process_bytes",
+            "The memory of the processes that models have of their own.",
+            "model",
+            self._processes.resident_bytes,
+        )
 
 
 def _configs(options: ServerOptions) -> Mapping[str, ModelConfig]:
@@ -256,28 +251,3 @@ def _manager_options(options: ServerOptions) -> ManagerOptions:
         options.unload_grace_seconds,
         (limit_mb << 20) or None,
     )
-
-
-def _session_config(options: ServerOptions) -> Any:
-    """The `ConfigProto` of the models' sessions."""
-    from tensorloom.protos.config_pb2 import ConfigProto
-
-    config: Any = ConfigProto()
-    if options.tensorflow_session_config_file:
-        model_config.parse_text_file(options.tensorflow_session_config_file, config)
-    both = options.tensorflow_session_parallelism
-    intra = options.tensorflow_intra_op_parallelism or both
-    inter = options.tensorflow_inter_op_parallelism or both
-    if intra:
-        config.intra_op_parallelism_threads = intra
-    if inter:
-        config.inter_op_parallelism_threads = inter
-    fraction = options.per_process_gpu_memory_fraction
-    if fraction:
-        config.gpu_options.per_process_gpu_memory_fraction = fraction
-    config.allow_soft_placement = True
-    return config
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

@@ -44,6 +44,13 @@ class ServerOptions:
     model_memory_limit_mb: int = 0
     #: Ours: how long requests may hold up the unloading of their version.
     unload_grace_seconds: float = 60.0
+    #: Ours: names or patterns of models that have a process of their own.
+    model_processes: str = ""
+    #: Ours: what such a process may allocate; 0: any number.
+    model_process_memory_mb: int = 0
+    #: Ours: a process that is silent, or goes on with a step that was to end, for so
+    #: long is ended.
+    model_process_hang_seconds: float = 30.0
 
     # How they run.
     tensorflow_session_config_file: str = ""

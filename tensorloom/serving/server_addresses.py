@@ -118,7 +118,7 @@ def is_served(api: ModelApi, name: str) -> bool | None:
     """Whether a model has an available version; None: there is no such model."""
     if name not in api.core.configs:
         return None
-    return bool(api.core.manager.available().get(name))
+    return any(s.is_up for s in api.core.manager.available().get(name, []))
 
 
 def _routes(options: ServerOptions, api: ModelApi, pads: bool) -> list[Any]:

@@ -105,3 +105,22 @@ def moody(base: Path, version: int = 1) -> None:
         signature = _signature({"x": x, "names": names}, outputs, PREDICT)
         rows = _signature({"x": x}, {"total": total}, PREDICT)
         save(session, base / str(version), {"serving_default": signature, "rows": rows})
+
+
+def greedy(base: Path, version: int = 1) -> None:
+    """Takes as much memory as it is asked to, in float32s."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        count = tf.placeholder(tf.int32, [], name="count")
+        total = tf.reduce_sum(tf.cumsum(tf.fill([count], 1.0))[-1:], name="total")
+        signature = _signature({"count": count}, {"total": total}, PREDICT)
+        save(session, base / str(version), {"serving_default": signature})
+
+
+def stuck(base: Path, version: int = 1) -> None:
+    """A large matrix takes very long: torch's kernel cannot be interrupted."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        size = tf.placeholder(tf.int32, [], name="size")
+        x = tf.fill([size, size], 1.0)
+        total = tf.reduce_sum(tf.linalg.svd(x, compute_uv=False), name="total")
+        signature = _signature({"size": size}, {"total": total}, PREDICT)
+        save(session, base / str(version), {"serving_default": signature})

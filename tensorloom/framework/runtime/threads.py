@@ -15,7 +15,10 @@ from typing import Final
 
 IDLE_SECONDS: Final = 10.0
 
-_idle: queue.LifoQueue[queue.SimpleQueue[Callable[[], None]]] = queue.LifoQueue()
+#: A thread's tasks; None ends it.
+_Inbox = queue.SimpleQueue[Callable[[], None] | None]
+
+_idle: queue.LifoQueue[_Inbox] = queue.LifoQueue()
 
 
 def start(task: Callable[[], None]) -> None:
@@ -35,7 +38,19 @@ def start(task: Callable[[], None]) -> None:
         inbox.put(task)
 
 
-def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
+def retire_idle() -> None:
+    """Ends the threads that have no task; later tasks get new ones.
+
+    A thread keeps the priority of the one that started it.
+    """
+    while True:
+        try:
+            _idle.get_nowait().put(None)
+        except queue.Empty:
+            return
+
+
+def _serve(inbox: _Inbox) -> None:
     while True:
         try:
             task = inbox.get(timeout=IDLE_SECONDS)
@@ -43,12 +58,14 @@ def _serve(inbox: queue.SimpleQueue[Callable[[], None]]) -> None:
             if _retire(inbox):
                 return
             continue
+        if task is None:
+            return
         task()
         del task  # it may hold a step's values
         _idle.put(inbox)
 
 
-def _retire(inbox: queue.SimpleQueue[Callable[[], None]]) -> bool:
+def _retire(inbox: _Inbox) -> bool:
     """Takes an idle inbox out of the stack; False if another thread just took it."""
     with _idle.mutex:
         if inbox not in _idle.queue:

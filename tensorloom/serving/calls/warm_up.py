@@ -6,6 +6,7 @@ VERSION/assets.extra/tf_serving_warmup_requests     a TFRecord of PredictionLogs
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,9 +16,11 @@ from tensorloom.serving.calls.limits import CallLimits
 from tensorloom.serving.calls.predict import predict
 from tensorloom.storage.files import filesystem
 from tensorloom.storage.records.record_io import tf_record_iterator
+from tensorloom.transport.wire import status
 
 if TYPE_CHECKING:
     from tensorloom.serving.manager.servable import Servable
+    from tensorloom.serving.options import ServerOptions
 
 _logger = logging.getLogger("tensorloom.serving")
 FILE: Final = "assets.extra/tf_serving_warmup_requests"
@@ -29,6 +32,32 @@ _CALLS: Final[dict[str, Callable[[Any, Any, CallLimits], Any]]] = {
     "regress_log": examples.regress,
     "multi_inference_log": examples.multi_inference,
 }
+
+
+#: (directory of a version, status code, seconds)
+WarmedUp = Callable[[str, int, float], None]
+
+
+def warm_up_as_asked(
+    servable: Servable, options: ServerOptions, warmed_up: WarmedUp
+) -> None:
+    """Runs a servable's warm-up requests, if the options say so; tells how it went.
+
+    Raises:
+      errors.OpError: as `warm_up`.
+    """
+    if not options.enable_model_warmup:
+        return
+    started, code = time.monotonic(), errors.OK
+    try:
+        iterations = max(1, options.num_request_iterations_for_warmup)
+        if not warm_up(servable, iterations):
+            return
+    except Exception as error:
+        code, _ = status.to_wire(error)
+        raise
+    finally:
+        warmed_up(servable.path, code, time.monotonic() - started)
 
 
 def warm_up(servable: Servable, iterations: int = 1) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from tensorloom.client.session.session import Session
 from tensorloom.framework import errors
 from tensorloom.framework.graph.graph import Graph
 from tensorloom.saved_model.loader import SavedModelLoader, maybe_saved_model_directory
+from tensorloom.serving.manager.engine import SessionEngine
 from tensorloom.serving.manager.frozen_graph import (
     add_types,
     find_frozen_graph,
@@ -20,6 +21,7 @@ from tensorloom.serving.manager.servable import Servable
 from tensorloom.serving.manager.signature import decode_signatures
 
 if TYPE_CHECKING:
+    from tensorloom.serving.manager.signature import Signature
     from tensorloom.serving.security.served_ops import ServedOps
 
 
@@ -46,19 +48,20 @@ class ModelLoader:
             be served.
         """
         session = Session(graph=Graph(), config=self.session_config)
+        engine = SessionEngine(session)
         try:
             meta_graph = self._load_graph(session, path)
             servable = Servable(
                 name,
                 version,
                 path,
-                session,
+                engine,
                 decode_signatures(meta_graph),
                 _without_graph(meta_graph),
                 self.most_at_once,
                 self.checks_methods,
             )
-            _prepare(servable)
+            _prepare(engine, servable.signatures.values())
             self.warm_up(servable)
         except BaseException:
             session.close()
@@ -96,13 +99,13 @@ def _without_graph(meta_graph: Any) -> dict[str, Any]:
     return found
 
 
-def _prepare(servable: Servable) -> None:
+def _prepare(engine: SessionEngine, signatures: Iterable[Signature]) -> None:
     """Prunes, optimizes and compiles each signature before the first request.
 
     A signature whose tensors are not all there stays callable and says so then.
     """
-    for signature in servable.signatures.values():
+    for signature in signatures:
         feeds = {slot.tensor for slot in signature.inputs.values()}
         fetches = {slot.tensor for slot in signature.outputs.values()} - feeds
         if fetches:
-            servable.prepare(sorted(feeds), sorted(fetches))
+            engine.prepare(sorted(feeds), sorted(fetches))

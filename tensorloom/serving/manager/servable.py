@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
-from tensorloom.framework.interfaces import StepSignature
-from tensorloom.master.prepare.fed_shapes import ShapedStep
 
 if TYPE_CHECKING:
-    from tensorloom.client.session.session import Session
-    from tensorloom.framework.interfaces import PreparedStep, StepContext
+    from tensorloom.framework.interfaces import StepContext
+    from tensorloom.serving.manager.engine import Engine
     from tensorloom.serving.manager.signature import Signature
 
 #: (values by tensor name, tensors to fetch, what limits the step) -> their values.
@@ -20,7 +18,7 @@ Runner = Callable[[Mapping[str, Any], Sequence[str], "StepContext | None"], list
 
 
 class Servable:
-    """A version of a model, with its graph and variables in a session.
+    """A version of a model, with the engine that runs its steps.
 
     Requests hold it while they use it (`acquire`, `release`); `retire` lets no further
     one in, and `close` frees it once the last is gone.
@@ -31,18 +29,18 @@ class Servable:
         name: str,
         version: int,
         path: str,
-        session: Session,
+        engine: Engine,
         signatures: Mapping[str, Signature],
         signature_defs: Mapping[str, Any],
         most_at_once: int = 0,
         checks_methods: bool = False,
     ) -> None:
-        """Takes over a session.
+        """Takes over an engine.
 
         Args:
           name, version: of the model.
           path: the directory that it was loaded from.
-          session: in which the model is loaded.
+          engine: in which the model is loaded.
           signatures: those that can be called.
           signature_defs: all that the model has, as messages, for who asks.
           most_at_once: requests that may hold it at one time; 0: any number.
@@ -55,9 +53,8 @@ class Servable:
         self.runner: Runner = self.run
         #: How many requests wait for a batch.
         self.waiting: Callable[[], int] = lambda: 0
-        self._session = session
+        self._engine = engine
         self._most_at_once = most_at_once
-        self._steps: dict[tuple[tuple[str, ...], tuple[str, ...]], PreparedStep] = {}
         self._lock = threading.Condition()
         self._holders = 0
         self._is_retired = False
@@ -107,8 +104,7 @@ class Servable:
 
     def close(self) -> None:
         """Cancels what still runs, and frees graph and variables."""
-        self._steps.clear()
-        self._session.close()
+        self._engine.close()
 
     # --- running ---------------------------------------------------------------------
 
@@ -118,23 +114,10 @@ class Servable:
 
         return self.signatures.get(key or DEFAULT_KEY)
 
-    def prepare(self, feeds: Sequence[str], fetches: Sequence[str]) -> None:
-        """Gets a step ready, so that the first request need not."""
-        self._prepared(tuple(sorted(feeds)), tuple(dict.fromkeys(fetches)))
-
-    def _prepared(
-        self, feeds: tuple[str, ...], fetches: tuple[str, ...]
-    ) -> PreparedStep:
-        step = self._steps.get((feeds, fetches))
-        if step is None:
-            # One of two threads that come here at once prepares for nothing.
-            step = self._session._prepare(StepSignature(feeds, fetches))
-            if isinstance(step, ShapedStep):
-                # Requests have any number of rows: none waits for a compilation, and
-                # no answer depends on which shapes came first.
-                step = step.compile_for_any()
-            self._steps[feeds, fetches] = step
-        return step
+    @property
+    def is_up(self) -> bool:
+        """Whether a step can run now: not while its process is started again."""
+        return self._engine.is_up
 
     def run(
         self,
@@ -156,7 +139,7 @@ class Servable:
         names = tuple(sorted(feeds))
         if not computed:
             return [feeds[name] for name in fetches]
-        values = self._prepared(names, computed).run([feeds[n] for n in names], step)
+        values = self._engine.run(names, computed, [feeds[n] for n in names], step)
         if len(computed) == len(fetches):
             return values
         found = dict(zip(computed, values, strict=True))

@@ -158,6 +158,12 @@ class Metrics:
             ("model",),
             (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0),
         )
+        self._processes = Counter(
+            f"{plain}process_ends",
+            "Ends of processes of models that were not to end; they are started again.",
+            ("model",),
+            registry=self.registry,
+        )
         Gauge(
             f"{plain}resident_bytes", "Memory of the server.", registry=self.registry
         ).set_function(memory.resident_bytes)
@@ -234,6 +240,10 @@ class Metrics:
     def warm_up(self, path: str, code: int, seconds: float) -> None:
         """A warm-up has run."""
         self._child(self._warm_up, path, code_name(code)).observe(seconds * 1e6)
+
+    def process_ended(self, model: str) -> None:
+        """The process of a model has ended by itself."""
+        self._child(self._processes, model).inc()
 
     def batched(
         self,

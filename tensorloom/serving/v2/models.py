@@ -86,9 +86,8 @@ class Models:
                 None, None, f"Request for unknown model: '{name}' is not found"
             )
         number = self._core.version_of(self.spec(name, version))
-        if number is None:
-            return bool(self._core.manager.available().get(name))
-        return self._core.manager.states.is_available(name, number)
+        available = self._core.manager.available().get(name, [])
+        return any(s.is_up for s in available if number in (None, s.version))
 
     def facts(self, name: str, version: str, call: Call) -> ModelFacts:
         """What a model takes and gives.

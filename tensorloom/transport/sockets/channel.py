@@ -32,7 +32,7 @@ _TRUSTED_S: Final = 1.0
 AnyConnection = Connection | StreamConnection
 
 
-class _SocketPending:
+class SocketPending:
     """Implements `interface.PendingCall`."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class SocketChannel:
         header: bytes,
         values: Sequence[Any],
         timeout_s: float | None = None,
-        pending: _SocketPending | None = None,
+        pending: SocketPending | None = None,
     ) -> tuple[bytes, list[Any]]:
         """Calls a method with values; returns the header and values of the reply.
 
@@ -184,9 +184,9 @@ class SocketChannel:
 
     def start(
         self, method: Method, request: Any, done: Done, timeout_s: float | None = None
-    ) -> _SocketPending:
+    ) -> SocketPending:
         """Calls a method with messages without waiting."""
-        pending = _SocketPending()
+        pending = SocketPending()
         header = method.path.encode() + b"\0" + request.SerializeToString()
 
         def run() -> None:
@@ -303,7 +303,7 @@ class SocketChannel:
         header: bytes,
         values: Sequence[Any],
         timeout_s: float | None,
-        pending: _SocketPending | None,
+        pending: SocketPending | None,
     ) -> frames.Frame:
         body, size = packing.pack(values) if values else ((), 0)
         connection, is_idle = self._take()

@@ -1,0 +1,90 @@
+"""`Engine`: where a loaded model's steps run. Here: a session of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tensorloom.framework.interfaces import StepSignature
+from tensorloom.master.prepare.fed_shapes import ShapedStep
+
+if TYPE_CHECKING:
+    from tensorloom.client.session.session import Session
+    from tensorloom.framework.interfaces import PreparedStep, StepContext
+
+
+class Engine(Protocol):
+    """Runs steps of one version. Thread-safe."""
+
+    @property
+    def is_up(self) -> bool:
+        """Whether a step can run now."""
+        ...
+
+    def run(
+        self,
+        feeds: tuple[str, ...],
+        fetches: tuple[str, ...],
+        values: Sequence[Any],
+        step: StepContext | None,
+    ) -> list[Any]:
+        """Runs one step.
+
+        Args:
+          feeds: names of tensors, sorted.
+          fetches: names of other tensors, each once.
+          values: of the feeds, with exactly the tensors' dtypes.
+          step: its deadline, and what cancels it.
+
+        Raises:
+          errors.OpError: the step failed.
+        """
+        ...
+
+    def close(self) -> None:
+        """Cancels what still runs, and frees graph and variables."""
+        ...
+
+
+class SessionEngine:
+    """A session in this process."""
+
+    #: It is as long as the process is.
+    is_up = True
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._steps: dict[tuple[tuple[str, ...], tuple[str, ...]], PreparedStep] = {}
+
+    def prepare(self, feeds: Sequence[str], fetches: Sequence[str]) -> None:
+        """Gets a step ready, so that the first request need not."""
+        self._prepared(tuple(sorted(feeds)), tuple(dict.fromkeys(fetches)))
+
+    def run(
+        self,
+        feeds: tuple[str, ...],
+        fetches: tuple[str, ...],
+        values: Sequence[Any],
+        step: StepContext | None,
+    ) -> list[Any]:
+        """As `Engine.run`."""
+        return self._prepared(feeds, fetches).run(values, step)
+
+    def _prepared(
+        self, feeds: tuple[str, ...], fetches: tuple[str, ...]
+    ) -> PreparedStep:
+        step = self._steps.get((feeds, fetches))
+        if step is None:
+            # One of two threads that come here at once prepares for nothing.
+            step = self._session._prepare(StepSignature(feeds, fetches))
+            if isinstance(step, ShapedStep):
+                # Requests have any number of rows: none waits for a compilation, and
+                # no answer depends on which shapes came first.
+                step = step.compile_for_any()
+            self._steps[feeds, fetches] = step
+        return step
+
+    def close(self) -> None:
+        """As `Engine.close`."""
+        self._steps.clear()
+        self._session.close()
