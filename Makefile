@@ -61,6 +61,10 @@ test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
 	command -v chromium || $(SUDO) apt-get install -y --no-install-recommends chromium
 	$(BIN)/python -m pytest -q -m browser $(PYTEST_ARGS)
 
+.PHONY: capi
+capi: $(VENV)/.user ## the C API: build/capi/lib/libtensorloom.so, and its headers
+	$(BIN)/python tools/build_capi.py --cc '$(CC)'
+
 .PHONY: fuzz
 fuzz: $(VENV)/.dev ## N random programs: passes, devices, plain runs; PEER=1 for 1.15
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(or $(N),10000) $(if $(FIRST),--first $(FIRST)) $(if $(PEER),--peer)

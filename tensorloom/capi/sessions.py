@@ -1,0 +1,307 @@
+"""Sessions: steps over arrays, partial runs, SavedModels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tensorloom.client.session import session_errors
+from tensorloom.client.session.base_session import BaseSession
+from tensorloom.client.session.fetch_mapper import FetchPlan
+from tensorloom.client.session.run_plan import FeedPlan, make_run_function
+from tensorloom.framework.errors import (
+    CancelledError,
+    OpError,
+    invalid_argument,
+)
+from tensorloom.framework.interfaces import StepContext
+from tensorloom.framework.types import dtypes
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.dataflow_graph import Graph
+    from tensorloom.framework.graph.operation import Operation
+    from tensorloom.framework.graph.tensor import Tensor
+
+
+def checked_config(serialized: bytes) -> bytes:
+    """The same bytes.
+
+    Raises:
+      InvalidArgumentError: they are no ConfigProto.
+    """
+    _parsed_config(serialized)
+    return serialized
+
+
+def _parsed_config(serialized: bytes) -> Any:
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.config_pb2 import ConfigProto
+
+    try:
+        return ConfigProto.FromString(serialized)
+    except DecodeError:
+        raise invalid_argument("Unparseable ConfigProto") from None
+
+
+def new_session(graph: Graph, target: str | None, config: bytes | None) -> BaseSession:
+    """A session of a graph at a master; no target is this process.
+
+    Raises:
+      errors.NotFoundError: nobody serves that kind of target.
+    """
+    proto = None if config is None else _parsed_config(config)
+    return BaseSession(target or "", graph, proto)
+
+
+def close(session: BaseSession) -> None:
+    """Cancels its steps, and frees what it holds."""
+    session.close()
+
+
+class Plan:
+    """A step of a session: what it feeds, fetches and runs."""
+
+    __slots__ = ("_feeds", "_graph", "_options", "_run", "_session")
+
+    def __init__(
+        self,
+        session: BaseSession,
+        feeds: Sequence[Tensor],
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+    ) -> None:
+        """Prepares the step.
+
+        Raises:
+          InvalidArgumentError: a tensor is fed twice, or nothing is fetched or run.
+          errors.OpError, ValueError: the graph cannot be run so.
+        """
+        _check_open(session)
+        if not fetches and not targets:
+            raise invalid_argument(
+                "Must specify at least one target to fetch or execute."
+            )
+        _check_distinct(feeds)
+        self._session = session
+        self._graph = session.graph
+        self._feeds = tuple(feeds)
+        plan = FetchPlan(session.graph, [*fetches, *targets])
+        feed_plan = None
+        if feeds:
+            feed_plan = FeedPlan(session.graph, dict.fromkeys(feeds))
+            feed_plan.converters = [_converter(tensor) for tensor in feeds]
+        self._run = make_run_function(plan, feed_plan, session._prepare)
+        self._options = session._default_options
+
+    def run(self, values: list[Any]) -> list[Any]:
+        """Runs the step; the values of the fetches, and None for each target.
+
+        Raises:
+          CancelledError: the session is closed.
+          InvalidArgumentError: a value has another dtype or shape than its tensor.
+          errors.OpError: the step failed.
+        """
+        session = self._session
+        if session._closed:
+            _check_open(session)
+        if self._graph._next_id_value != session._growth.version:
+            session._growth.note()
+        feed_dict = dict(zip(self._feeds, values, strict=True))
+        step = None if self._options is None else StepContext(self._options)
+        try:
+            return self._run(feed_dict, step)  # type: ignore[no-any-return]
+        except OpError as error:
+            raise session_errors.with_operation(error, self._graph) from None
+
+    def run_traced(self, values: list[Any], options: Any, metadata: Any) -> list[Any]:
+        """`run` with RunOptions and RunMetadata."""
+        session = self._session
+        _check_open(session)
+        feed_dict = dict(zip(self._feeds, values, strict=True))
+        try:
+            result: list[Any] = session._run_with_metadata(
+                self._run, feed_dict, options, metadata
+            )
+        except OpError as error:
+            raise session_errors.with_operation(error, self._graph) from None
+        return result
+
+
+def _check_open(session: BaseSession) -> None:
+    if session._closed or session._was_reset:
+        raise CancelledError(None, None, "Session has been closed.")
+
+
+def _check_distinct(tensors: Sequence[Tensor]) -> None:
+    if len(set(tensors)) != len(tensors):
+        twice = next(t for t in tensors if list(tensors).count(t) > 1)
+        raise invalid_argument(f"Endpoint {twice.name} fed more than once.")
+
+
+def _converter(tensor: Tensor) -> Callable[[Any], Any]:
+    """From an array over a TF_Tensor to what a step takes, which is the same array."""
+    dtype = tensor.dtype.base_dtype
+    dims = tensor.shape.dims_tuple
+    if not dtype.is_numpy_compatible:  # a handle as a step gave it
+        return _handle_converter(tensor)
+    np_dtype = dtype.np_dtype
+
+    def convert(array: np.ndarray[Any, Any]) -> Any:
+        if type(array) is not np.ndarray or array.dtype != np_dtype:
+            raise invalid_argument(
+                f"The value that is fed for {tensor.name} is "
+                f"{_dtype_name(array)}, and the tensor is {dtype.name}"
+            )
+        if dims is not None and not _fits(array.shape, dims):
+            raise invalid_argument(
+                f"Cannot feed value of shape {array.shape} for Tensor "
+                f"'{tensor.name}', which has shape '{tensor.shape}'"
+            )
+        if array.dtype.names is not None:
+            array = dtypes.memory_view(array)
+        return array if array.ndim else array[()]
+
+    return convert
+
+
+def _handle_converter(tensor: Tensor) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            raise invalid_argument(
+                f"The value that is fed for {tensor.name} is no {tensor.dtype.name}"
+            )
+        return value
+
+    return convert
+
+
+def _dtype_name(value: Any) -> str:
+    if not isinstance(value, np.ndarray):
+        return "a handle"
+    return dtypes.as_dtype(value.dtype).name
+
+
+def _fits(shape: tuple[int, ...], dims: tuple[int | None, ...]) -> bool:
+    if len(shape) != len(dims):
+        return False
+    return all(
+        dim is None or dim == size for size, dim in zip(shape, dims, strict=True)
+    )
+
+
+def run_traced(
+    plan: Plan, values: list[Any], options: bytes
+) -> tuple[list[Any], bytes]:
+    """Runs a step with serialized RunOptions: (results, serialized RunMetadata).
+
+    Raises:
+      InvalidArgumentError: the bytes are no RunOptions.
+      errors.OpError: the step failed.
+    """
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.config_pb2 import RunMetadata, RunOptions
+
+    try:
+        parsed = RunOptions.FromString(options)
+    except DecodeError:
+        raise invalid_argument("Unparseable RunOptions proto") from None
+    metadata = RunMetadata()
+    results = plan.run_traced(values, parsed, metadata)
+    return results, metadata.SerializeToString()
+
+
+# --- Partial runs -----------------------------------------------------------------
+
+
+def partial_run_setup(
+    session: BaseSession,
+    feeds: Sequence[Tensor],
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+) -> str:
+    """Announces a step that is run in parts; returns its handle.
+
+    Raises:
+      CancelledError: the session is closed.
+      errors.OpError, ValueError: the graph cannot be run so.
+    """
+    _check_open(session)
+    return session.partial_run_setup([*fetches, *targets], list(feeds))
+
+
+def partial_run(
+    handle: str,
+    step: tuple[BaseSession, list[Tensor], list[Tensor], list[Operation]],
+    values: list[Any],
+) -> list[Any]:
+    """Runs a part of a step; the values of the fetches.
+
+    The targets were announced, and run when what they need is there.
+
+    Raises:
+      CancelledError: the session is closed.
+      InvalidArgumentError: a value does not fit its tensor, or a tensor was not
+        announced or was there before.
+      errors.OpError: the step failed.
+    """
+    session, feeds, fetches, _ = step
+    _check_open(session)
+    _check_distinct(feeds)
+    fed = {t: _converter(t)(v) for t, v in zip(feeds, values, strict=True)}
+    results: list[Any] = session.partial_run(handle, fetches, fed)
+    return results
+
+
+# --- SavedModels ------------------------------------------------------------------
+
+
+def load_saved_model(
+    graph: Graph,
+    target: str | None,
+    config: bytes | None,
+    run_options: bytes,
+    export_dir: str,
+    tags: list[str],
+) -> tuple[BaseSession, bytes]:
+    """Loads a MetaGraph into an empty graph: (the session, serialized MetaGraphDef).
+
+    Raises:
+      InvalidArgumentError: the graph is not empty, or the run options are none.
+      NotFoundError: there is no such SavedModel, or none with these tags.
+      errors.OpError: it cannot be restored.
+    """
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.config_pb2 import RunOptions
+    from tensorloom.saved_model import loader
+
+    if graph._operations:
+        raise invalid_argument("Graph is non-empty.")
+    try:
+        RunOptions.FromString(run_options)
+    except DecodeError:
+        raise invalid_argument("Unparseable RunOptions proto") from None
+    session = new_session(graph, target, config)
+    try:
+        with graph.as_default():
+            meta_graph = loader.load(session, tags, export_dir)
+    except OSError as error:
+        session.close()
+        raise _not_found(str(error)) from None
+    except RuntimeError as error:
+        session.close()
+        raise _not_found(str(error)) from None
+    except BaseException:
+        session.close()
+        raise
+    return session, meta_graph.SerializeToString()
+
+
+def _not_found(message: str) -> OpError:
+    from tensorloom.framework.errors import NotFoundError
+
+    return NotFoundError(None, None, message)
