@@ -49,10 +49,15 @@ class Peer:
         self.full_version = self._read(16).decode().strip()
         self._known: dict[tuple[str, bool], dict[str, Any]] = {}
 
-    def execute(self, source: str, *, ops: bool = True) -> dict[str, Any]:
-        """What `runner.execute` says of the program there; asked once a program."""
+    def execute(
+        self, source: str, *, ops: bool = True, again: bool = False
+    ) -> dict[str, Any]:
+        """What `runner.execute` says of the program there; asked once a program.
+
+        With `again` the program is run once more.
+        """
         key = source, ops
-        if key not in self._known:
+        if again or key not in self._known:
             arguments = {"source": source, "ops": ops}
             request = pickle.dumps(arguments, protocol=runner.PROTOCOL)
             stdin = self._process.stdin
@@ -112,6 +117,26 @@ def compare_program(
 
     theirs = peer.execute(source)
     ours = runner.execute(tf, source)
+    tolerance = tolerance or Tolerance()
+    differences = _differences(ours, theirs, aspects, tolerance)
+    # Some programs race in TensorFlow itself (its readers at the end of a file do): a
+    # second run there may end otherwise than the first. Ours has to be right at once.
+    for _ in range(2):
+        if not differences:
+            break
+        repeated = peer.execute(source, again=True)
+        if not _differences(theirs, repeated, aspects, tolerance):
+            break
+        differences = _differences(ours, repeated, aspects, tolerance)
+    return differences
+
+
+def _differences(
+    ours: dict[str, Any],
+    theirs: dict[str, Any],
+    aspects: tuple[str, ...],
+    tolerance: Tolerance,
+) -> list[str]:
     differences: list[str] = []
     if "error" in aspects:
         differences += _error_differences(ours["error"], theirs["error"])
@@ -123,9 +148,7 @@ def compare_program(
         # One mistake in the program would hide what stands after it.
         differences.append(f"both stop before the end: {_error_text(ours['error'])}")
     if "values" in aspects and not differences:
-        differences += value_differences(
-            ours["result"], theirs["result"], tolerance or Tolerance()
-        )
+        differences += value_differences(ours["result"], theirs["result"], tolerance)
     return differences
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from tests.peer import runner
-from tests.peer.peers import Tolerance, value_differences
+from tests.peer.peers import Peer, Tolerance, compare_program, value_differences
 from tests.peer.programs import all_programs, read_programs
 
 TOLERANCE = Tolerance()
@@ -75,3 +75,26 @@ def test_directives_of_a_program(tmp_path: Path) -> None:
     )
     assert two.aspects_in("1.15") == ("error", "values")
     assert two.aspects_in("2.21") == ("error",)
+
+
+class _Answers:
+    """A peer whose runs of a program end as told, one after the other."""
+
+    def __init__(self, *results: Any) -> None:
+        self._results = list(results)
+
+    def execute(self, source: str, *, again: bool = False) -> dict[str, Any]:
+        result = runner.plain(self._results.pop(0))
+        return {"error": None, "ops": [], "result": result}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "is_equal"),
+    [((3,), True), ((2, 3), True), ((2, 1, 3), True), ((2, 2), False)],
+)
+def test_a_race_in_tensorflow_is_no_difference(
+    theirs: tuple[int, ...], is_equal: bool
+) -> None:
+    """Only results that TensorFlow itself does not repeat are asked for again."""
+    peer = cast("Peer", _Answers(*theirs))
+    assert (not compare_program("result = 3", peer, ("error", "values"))) == is_equal
