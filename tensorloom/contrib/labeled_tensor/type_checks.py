@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class TypeCheckError(TypeError):
+class Error(TypeError):
     """An argument is not of the type that the function is annotated with."""
 
 
@@ -21,7 +21,7 @@ def checked(function: Function) -> Function:
     Arguments by name are not checked there, so they are not here.
 
     Raises:
-      TypeCheckError: by the returned function.
+      Error: by the returned function.
     """
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
 
@@ -34,7 +34,7 @@ def checked(function: Function) -> Function:
     def call(*args: Any, **kwargs: Any) -> Any:
         for value, (name, annotation) in zip(args, expected(), strict=False):
             if not matches(value, annotation):
-                raise TypeCheckError(
+                raise Error(
                     f"{value!r} of type {type(value)!r} is not an instance of the "
                     f"allowed type {annotation} of argument {name!r} of "
                     f"{function.__name__}"

@@ -105,6 +105,10 @@ def fill_step_stats(step_stats: Any, nodes: Iterable[NodeStats]) -> None:
         _fill_node_stats(device.node_stats.add(), node)
 
 
+# Ops whose output is memory that stays when the step is over.
+_KEEPERS = ("Variable", "VariableV2", "TemporaryVariable")
+
+
 def _fill_node_stats(proto: Any, node: NodeStats) -> None:
     duration_ns = node.end_ns - node.start_ns
     proto.node_name = node.node_name
@@ -130,6 +134,9 @@ def _fill_node_stats(proto: Any, node: NodeStats) -> None:
         peak_bytes=node.allocated,
         live_bytes=node.allocated,
     )
+    if node.op in _KEEPERS:
+        kept = sum(size for _, _, size in node.outputs)
+        proto.memory_stats.persistent_memory_size = kept
 
 
 def _allocator(device: str) -> str:

@@ -94,7 +94,9 @@ class TracingContext(OpKernelContext):
         known = itertools.zip_longest(
             node.output_types, node.output_shapes or (), outputs
         )
-        used = {_storage(value) for value in inputs}
+        # A fed value's memory is the caller's.
+        mine = outputs if node.op == "_Arg" else inputs
+        used = {_storage(value) for value in mine}
         new = {_storage(value): _size(value) for value in outputs}
         self.metadata.node_stats.append(
             NodeStats(

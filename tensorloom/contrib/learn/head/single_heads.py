@@ -246,7 +246,7 @@ class MultiClassHead(SingleHead):
         mean = streaming.streaming_mean
         for index in () if self._label_keys else self._metric_class_ids:
             numbers = labels["label_ids"]
-            probabilities = mean(predictions[key.PROBABILITIES], weights, index)
+            probabilities = predictions[key.PROBABILITIES]
             of_class = {
                 MetricKey.CLASS_PREDICTION_MEAN: streaming.class_mean(
                     classes, weights, index
@@ -254,7 +254,7 @@ class MultiClassHead(SingleHead):
                 MetricKey.CLASS_LABEL_MEAN: streaming.class_mean(
                     numbers, weights, index
                 ),
-                MetricKey.CLASS_PROBABILITY_MEAN: probabilities,
+                MetricKey.CLASS_PROBABILITY_MEAN: mean(probabilities, weights, index),
                 MetricKey.CLASS_LOGITS_MEAN: mean(
                     predictions[key.LOGITS], weights, index
                 ),
@@ -327,14 +327,15 @@ class MultiLabelHead(SingleHead):
         }
         for index in self._metric_class_ids:
             logits = predictions[PredictionKey.LOGITS]
-            pr = auc(probabilities, labels, weights, index, curve="PR")
             of_class = {
                 MetricKey.CLASS_PREDICTION_MEAN: mean(classes, weights, index),
                 MetricKey.CLASS_LABEL_MEAN: mean(labels, weights, index),
                 MetricKey.CLASS_PROBABILITY_MEAN: mean(probabilities, weights, index),
                 MetricKey.CLASS_LOGITS_MEAN: mean(logits, weights, index),
                 MetricKey.CLASS_AUC: auc(probabilities, labels, weights, index),
-                MetricKey.CLASS_AUC_PR: pr,
+                MetricKey.CLASS_AUC_PR: auc(
+                    probabilities, labels, weights, index, curve="PR"
+                ),
             }
             metrics.update({name % index: it for name, it in of_class.items()})
         return metrics

@@ -1,19 +1,19 @@
 # program: contrib.learn's Estimator trains, evaluates and predicts; names of checkpoints and exports
-# compare: error
+# compare: error values
 # not in 2.21: error values
 import tempfile
 learn = tf.contrib.learn
 random = np.random.RandomState(0)
-x, y = random.randn(8, 3).astype(np.float32), random.randint(0, 3, 8)
+x, y = random.randn(8, 3).astype(np.float32), random.randint(0, 3, (8, 1))
 def model_fn(features, labels, mode, params):
     w = tf.get_variable('w', [3, 3], initializer=tf.ones_initializer())
     head = learn.multi_class_head(3, weight_column_name='weight', metric_class_ids=[1], enable_centered_bias=True, head_name='h')
     train_op_fn = lambda loss: tf.train.GradientDescentOptimizer(params['rate']).minimize(loss, tf.train.get_global_step())
     return head.create_model_fn_ops(features, mode, labels, train_op_fn, logits=tf.matmul(features['x'], w) * [[1., 2., 3.]])
-input_fn = lambda: ({'x': tf.constant(x), 'weight': tf.constant(np.arange(8.) + 1)}, tf.constant(y))
+input_fn = lambda: ({'x': tf.constant(x), 'weight': tf.constant(np.arange(8.)[:, None] + 1)}, tf.constant(y))
 est = learn.Estimator(model_fn, tempfile.mkdtemp(), params={'rate': 0.5}, config=learn.RunConfig(tf_random_seed=1))
 est.fit(input_fn=input_fn, steps=4)
-metrics = {('a', 'classes'): tf.contrib.metrics.streaming_accuracy, 'b': learn.MetricSpec(tf.contrib.metrics.streaming_mean, 'probabilities')}
+metrics = {'a': learn.MetricSpec(tf.contrib.metrics.streaming_accuracy, 'classes'), 'b': learn.MetricSpec(tf.contrib.metrics.streaming_mean, 'probabilities')}
 evaluated = est.evaluate(input_fn=input_fn, steps=2, metrics=metrics)
 predicted = list(est.predict(input_fn=input_fn, outputs=['probabilities', 'classes']))
 spec = {'x': tf.FixedLenFeature([3], tf.float32), 'weight': tf.FixedLenFeature([1], tf.float32)}
@@ -21,24 +21,24 @@ path = est.export_savedmodel(tempfile.mkdtemp(), learn.build_parsing_serving_inp
 with tf.Session(graph=tf.Graph()) as s:
     loaded = tf.saved_model.load(s, ['serve'], path.decode())
     signatures = sorted((k, d.method_name, sorted((n, t.name, t.dtype) for n, t in list(d.inputs.items()) + list(d.outputs.items()))) for k, d in loaded.signature_def.items())
-result = sorted((k, float(v)) for k, v in evaluated.items()), [(p['probabilities'], p['classes']) for p in predicted], est.get_variable_names(), [est.get_variable_value(n) for n in ('w', 'centered_bias_weight' if 'centered_bias_weight' in est.get_variable_names() else 'h/centered_bias_weight')], signatures, error(est.fit), error(est.fit, x=x, input_fn=input_fn), error(est.evaluate, input_fn=input_fn, metrics=[1]), error(learn.Estimator(model_fn, tempfile.mkdtemp(), params={'rate': 1}).evaluate, input_fn=input_fn)
+result = sorted((str(k), float(v)) for k, v in evaluated.items()), [(p['probabilities'], p['classes']) for p in predicted], est.get_variable_names(), [est.get_variable_value(n) for n in ('w', 'centered_bias_weight' if 'centered_bias_weight' in est.get_variable_names() else 'h/centered_bias_weight')], signatures, error(est.fit), error(est.fit, x=x, input_fn=input_fn), error(est.evaluate, input_fn=input_fn, metrics=[1]), error(learn.Estimator(model_fn, tempfile.mkdtemp(), params={'rate': 1}).evaluate, input_fn=input_fn)
 
 # program: contrib.learn's heads: losses, predictions, metrics and what is served
-# compare: error ops attrs
+# compare: error values
 # not in 2.21: error ops attrs values
 learn = tf.contrib.learn
 random = np.random.RandomState(1)
 def logits(n): return tf.constant(random.randn(4, n), tf.float32)
-features = {'w': tf.constant([1., 2., 3., 4.])}
+features = {'w': tf.constant([[1.], [2.], [3.], [4.]])}
 step = lambda loss: tf.no_op()
 made = []
 for head, labels, extra in [
         (learn.regression_head(weight_column_name='w', label_dimension=2), random.randn(4, 2), {}),
-        (learn.poisson_regression_head(), np.array([1., 2., 0., 3.]), {}),
-        (learn.multi_class_head(2, thresholds=[0.3, 0.6], weight_column_name='w', enable_centered_bias=True), np.array([0, 1, 1, 0]), {}),
+        (learn.poisson_regression_head(), np.array([[1.], [2.], [0.], [3.]]), {}),
+        (learn.multi_class_head(2, thresholds=[0.3, 0.6], weight_column_name='w', enable_centered_bias=True), np.array([[0], [1], [1], [0]]), {}),
         (learn.multi_class_head(3, metric_class_ids=[0, 2]), np.array([[0], [2], [1], [2]]), {}),
-        (learn.multi_class_head(3, label_keys=['a', 'b', 'c']), np.array([b'c', b'a', b'b', b'a']), {}),
-        (learn.binary_svm_head(weight_column_name='w'), np.array([0, 1, 1, 0]), {}),
+        (learn.multi_class_head(3, label_keys=['a', 'b', 'c']), np.array([[b'c'], [b'a'], [b'b'], [b'a']]), {}),
+        (learn.binary_svm_head(weight_column_name='w'), np.array([[0], [1], [1], [0]]), {}),
         (learn.multi_label_head(3, metric_class_ids=[1], weight_column_name='w'), random.randint(0, 2, (4, 3)), {})]:
     for mode in (learn.ModeKeys.TRAIN, learn.ModeKeys.EVAL, learn.ModeKeys.INFER):
         m = head.create_model_fn_ops(features, mode, tf.constant(labels, tf.float32 if labels.dtype == np.float64 else None), step, logits(head.logits_dimension))
@@ -52,10 +52,11 @@ values = []
 with tf.Session() as s:
     s.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
     for m, mode in made:
-        if m.loss is not None: values.append(s.run(m.loss))
-        if m.predictions is not None: values.append(sorted((str(k), s.run(v)) for k, v in m.predictions.items()))
-        values.append(sorted((k, s.run(v[1]), s.run(v[0])) for k, v in m.eval_metric_ops.items()))
-        if m.output_alternatives: values.append(sorted((str(k), kind, sorted((n, s.run(t)) for n, t in out.items())) for k, (kind, out) in m.output_alternatives.items()))
+        text = lambda found: {str(k): v for k, v in (found or {}).items()}
+        served = {str(k): out for k, (_, out) in (m.output_alternatives or {}).items()}
+        measured, metrics = [{k: v[i] for k, v in m.eval_metric_ops.items()} for i in (1, 0)]
+        first = s.run([[] if m.loss is None else m.loss, text(m.predictions), served, measured])
+        values.append(first + [s.run(metrics), sorted((str(k), kind) for k, (kind, _) in (m.output_alternatives or {}).items())])
 result = values, [v.name for v in tf.global_variables()], error(learn.multi_class_head, 1), error(learn.multi_class_head, 2, metric_class_ids=[1]), error(learn.multi_class_head, 3, label_keys=['a']), error(learn.multi_label_head, 3, metric_class_ids=[5]), error(learn.multi_head, [learn.regression_head()]), error(learn.multi_head, heads, [1.]), error(heads[0].create_model_fn_ops, {}, 'other', labels, step, logits(1)), error(heads[0].create_model_fn_ops, {}, 'train', labels, None, logits(1))
 
 # program: contrib.learn's readers, ops and models build the same graphs

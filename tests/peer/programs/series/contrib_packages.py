@@ -1,5 +1,4 @@
 # program: labeled tensors: axes, alignment, reductions
-# compare: error ops attrs
 # not in 2.21: error ops attrs values
 lt = tf.contrib.labeled_tensor
 data = np.arange(24, dtype=np.float32).reshape(2, 3, 4) / 7.0
@@ -25,7 +24,7 @@ made = ordered + [
     lt.reduce_mean(t, [("x", "all"), "z"]), lt.reduce_max(t), lt.reduce_logsumexp(row, {"z"}), lt.squeeze(lt.expand_dims(row, ["n", "y", "z"])),
     lt.constant(data, axes=["x", "y", "z"]), lt.constant(2.0), lt.constant(1.5, axes=[("x", 3)]), lt.zeros_like(t), lt.ones_like(row, tf.int32),
     lt.cast(t, tf.int32), lt.verify_tensor_all_finite(t, "not finite"), lt.random_crop(t, {"x": 1}, seed=3), coder.decode(coder.encode(t) * 2.0),
-    1.0 - t, t / 2.0, t % 2.0, 2.0 ** row, -t, abs(t), t * wide, row + t, lt.nn.relu(row - 1.0), lt.nn.softmax(row), lt.nn.crelu(other),
+    1.0 - t, t / 2.0, t % 2.0, 2.0 ** row, -t, abs(t), t * wide, row + t, lt.nn.relu(row - 1.0), lt.nn.softmax(row),
     lt.nn.sigmoid_cross_entropy_with_logits(row, row), lt.lgamma(row + 1.0), lt.igamma(row + 1.0, 2.0), lt.zeta(row + 2.0, 1.0),
 ] + lt.unpack(t) + list(lt.align(row, wide)[:2]) + [x for _, x in sorted(lt.parse_example(strings, features).items())]
 made += [x for _, x in sorted(lt.parse_single_example(serialized, features).items())]
@@ -41,7 +40,7 @@ failures = [
     error(lambda: lt.reshape(t, ["x"], ["q", "r"])), error(lambda: lt.matmul(t, row)), error(lambda: lt.matmul(row, row)), error(lambda: lt.tile(t, {"y": 2})),
     error(lambda: lt.squeeze(t, ["x"])), error(lambda: lt.reduce_sum(t, "q")), error(lambda: lt.concat([], "x")), error(lambda: lt.pack([t, row], "n")),
     error(lambda: lt.boolean_mask(t, t)), error(lambda: lt.where(t, t, row)), error(lambda: coder.encode(row)), error(lambda: t[0]), error(lambda: len(lt.Axis("x", None))),
-    error(lambda: lt.batch([t], 2, enqueue_many=True)), error(lambda: lt.expand_dims(t, ["z", "x", "y"])), error(lambda: lt.abs("text", 5)),
+    error(lambda: lt.batch([t], 2, enqueue_many=True)), error(lambda: lt.expand_dims(t, ["z", "x", "y"])), error(lambda: lt.abs("text", 5)), error(lambda: lt.nn.crelu(other)),
 ]
 result = [got, text, failures]
 

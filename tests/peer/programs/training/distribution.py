@@ -1,21 +1,21 @@
 # program: two mirrored replicas with batch normalization and Adam, and their metrics
 # not in 2.21: error ops attrs values
-# compare: error
+# compare: error values
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
-xs = np.linspace(-1, 1, 48).reshape(12, 4).astype(np.float32)
+xs = np.random.RandomState(0).randn(12, 4).astype(np.float32)
 ys = (xs.sum(1) > 0).astype(np.int64)
 strategy, OPTIMIZER, NORM, NODES = tf.distribute.MirroredStrategy(D), tf.train.AdamOptimizer(0.1), True, True
 def step(x_y):
     x, y = x_y
-    h = tf.layers.dense(x, 3, kernel_initializer=tf.constant_initializer(0.25), name="h", activation=tf.nn.tanh)
+    h = tf.layers.dense(x, 3, kernel_initializer=tf.constant_initializer(np.arange(12).reshape(4, 3) % 5 / 5.), name="h", use_bias=False, activation=tf.nn.tanh)
     h = tf.layers.batch_normalization(h, training=True) if NORM else h
     with tf.variable_scope("out"):
         w = tf.get_variable("w", [3, 2], initializer=tf.constant_initializer(np.arange(6).reshape(3, 2) / 10.))
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -25,7 +25,7 @@ def step(x_y):
         return tf.identity(loss), [m[0] for m in found], tf.group(*[m[1] for m in found])
 
 with strategy.scope():
-    it = strategy.make_dataset_iterator(tf.data.Dataset.from_tensor_slices((xs, ys)).repeat().batch(4))
+    it = strategy.make_dataset_iterator(tf.data.Dataset.from_tensor_slices((xs, ys)).repeat().batch(6))
     gs = tf.train.get_or_create_global_step()
     ema = tf.train.ExponentialMovingAverage(0.9)
     loss, metrics, updates = strategy.experimental_run(step, it)
@@ -52,7 +52,7 @@ result = names, nodes, losses, values, again, tf.train.list_variables(path), str
 
 # program: mirrored replicas reduced by copies in two groups, packed
 # not in 2.21: error ops attrs values
-# compare: error
+# compare: error values
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
 xs = np.linspace(-1, 1, 48).reshape(12, 4).astype(np.float32)
@@ -67,7 +67,7 @@ def step(x_y):
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -104,7 +104,7 @@ result = names, nodes, losses, values, again, tf.train.list_variables(path), str
 
 # program: mirrored replicas reduced by copies in two groups
 # not in 2.21: error ops attrs values
-# compare: error
+# compare: error values
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
 xs = np.linspace(-1, 1, 48).reshape(12, 4).astype(np.float32)
@@ -119,7 +119,7 @@ def step(x_y):
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -171,7 +171,7 @@ def step(x_y):
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -223,7 +223,7 @@ def step(x_y):
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -260,7 +260,7 @@ result = names, nodes, losses, values, again, tf.train.list_variables(path), str
 
 # program: two replicas with central storage
 # not in 2.21: error ops attrs values
-# compare: error
+# compare: error values
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
 xs = np.linspace(-1, 1, 48).reshape(12, 4).astype(np.float32)
@@ -275,7 +275,7 @@ def step(x_y):
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -327,7 +327,7 @@ def step(x_y):
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -379,7 +379,7 @@ def step(x_y):
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -431,7 +431,7 @@ def step(x_y):
     logits = tf.matmul(h, w)
     loss = tf.losses.sparse_softmax_cross_entropy(y, logits)
     right = tf.argmax(logits, 1)
-    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2), tf.metrics.average_precision_at_k(y[:, None], logits, 1), tf.metrics.precision_at_k(y[:, None], logits, 1)]
+    found = [tf.metrics.accuracy(y, right), tf.metrics.auc(y, tf.nn.softmax(logits)[:, 1], num_thresholds=7), tf.metrics.precision(y, right), tf.metrics.mean_iou(y, right, 2), tf.metrics.root_mean_squared_error(y, right), tf.metrics.true_positives(y, right), tf.metrics.recall_at_thresholds(y, tf.nn.softmax(logits)[:, 1], [0.3, 0.6]), tf.metrics.mean_per_class_accuracy(y, right, 2)]
     tf.summary.scalar("loss", loss)
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
         train = OPTIMIZER.minimize(loss, global_step=gs)
@@ -561,7 +561,7 @@ result = cond()
 
 # program: a monitored session of replicas goes on from its checkpoint
 # not in 2.21: error ops attrs values
-# compare: error
+# compare: error values
 import tempfile, os
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
@@ -570,8 +570,7 @@ def monitored():
     s = tf.distribute.MirroredStrategy(D)
     out = []
     for last in (3, 5):
-        tf.reset_default_graph()
-        with s.scope():
+        with tf.Graph().as_default(), s.scope():
             it = s.make_dataset_iterator(tf.data.Dataset.from_tensors([1.0]).repeat().batch(2))
             gs = tf.train.get_or_create_global_step()
             def fn(x):
@@ -620,22 +619,22 @@ result = obj()
 
 # program: a saved model with a mirrored variable
 # not in 2.21: error ops attrs values
-# compare: error
+# compare: error values
 import tempfile, os
 config = tf.ConfigProto(device_count={"CPU": 2})
 D = ["/device:CPU:0", "/device:CPU:1"]
 def saved():
     d = tempfile.mkdtemp() + "/m"
     s = tf.distribute.MirroredStrategy(D)
-    with s.scope():
-        v = tf.get_variable("v", initializer=2.0)
-    x = tf.placeholder(tf.float32, [], name="x")
-    y = tf.multiply(x, v, name="y")
-    with tf.Session(config=config) as sess:
-        sess.run(tf.global_variables_initializer())
-        tf.saved_model.simple_save(sess, d, {"x": x}, {"y": y})
-    tf.reset_default_graph()
-    with tf.Session(config=config) as sess:
+    with tf.Graph().as_default():
+        with s.scope():
+            v = tf.get_variable("v", initializer=2.0)
+        x = tf.placeholder(tf.float32, [], name="x")
+        y = tf.multiply(x, v, name="y")
+        with tf.Session(config=config) as sess:
+            sess.run(tf.global_variables_initializer())
+            tf.saved_model.simple_save(sess, d, {"x": x}, {"y": y})
+    with tf.Graph().as_default(), tf.Session(config=config) as sess:
         tf.saved_model.loader.load(sess, ["serve"], d)
         return float(sess.run("y:0", {"x:0": 3.0}))
 result = saved()

@@ -58,7 +58,8 @@ result = [
 timer = T.SecondOrStepTimer(every_steps=3)
 result += [timer.last_triggered_step(), timer.should_trigger_for_step(5), timer.update_last_triggered_step(5), timer.should_trigger_for_step(5), timer.should_trigger_for_step(7), timer.should_trigger_for_step(8), timer.update_last_triggered_step(8)[1], timer.last_triggered_step(), timer.reset(), timer.should_trigger_for_step(8)]
 # program: the life of a training session
-# compare: error
+# compare: error values
+# not in 2.21: values
 import logging
 import os
 import re
@@ -99,7 +100,7 @@ class Listener(tf.train.CheckpointSaverListener):
     def end(self, session, number): calls.append("listener end %d" % number)
 events = []
 for last in (7, 9):
-    hooks = [Hook(), tf.train.LoggingTensorHook({"loss": "loss", "w": w.name}, every_n_iter=3, at_end=True), tf.train.NanTensorHook(loss), tf.train.FinalOpsHook(step)]
+    hooks = [Hook(), tf.train.LoggingTensorHook({"loss": "loss", "w": w.name}, every_n_iter=3), tf.train.LoggingTensorHook({"weights": w.name}, at_end=True), tf.train.NanTensorHook(loss), tf.train.FinalOpsHook(step)]
     scaffold = tf.train.Scaffold()
     chief = [tf.train.StopAtStepHook(last_step=last), tf.train.CheckpointSaverHook(folder, save_steps=3, scaffold=scaffold, listeners=[Listener()])]
     with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, scaffold=scaffold, hooks=hooks, chief_only_hooks=chief, save_checkpoint_secs=None, save_summaries_steps=2, log_step_count_steps=4) as session:
