@@ -20,7 +20,16 @@ from tensorloom.framework.registry.raw_ops import RawOps
 # themselves. The modules of all others are loaded when one of these is first used.
 _NOT_INDEXED: Final = frozenset(
     {
-        *("cli", "compat", "devices", "grappler", "inspect", "kernels", "master"),
+        *(
+            "cli",
+            "compat",
+            "debug",
+            "devices",
+            "grappler",
+            "inspect",
+            "kernels",
+            "master",
+        ),
         *("protos", "serving", "test", "transport", "worker"),
     }
 )
@@ -64,6 +73,15 @@ late_modules.add(
 )
 late_modules.add_kind("kernel", ["tensorloom.cluster.local"])
 late_modules.add_kind("explain", ["tensorloom.inspect.explain.explain"])
+late_modules.add(
+    {
+        "debug publisher": {
+            "file": "tensorloom.kernels.host.debugging.dump_files",
+            "grpc": "tensorloom.transport.grpc.debug_events",
+            "memcbk": "tensorloom.kernels.host.debugging.callbacks",
+        }
+    }
+)
 late_modules.add_kind(
     "variant",
     [
@@ -109,6 +127,6 @@ def __getattr__(name: str) -> Any:
     """
     if name in ("__git_version__", "__compiler_version__"):
         return getattr(_this.version, name.strip("_").upper())
-    if name in finder.PRIVATE or name == "test":
+    if name in finder.PRIVATE or name in ("debug", "test"):
         return importlib.import_module(f"{__name__}.{name}")
     return proto_names.find("", name)

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.errors import OpError
     from tensorloom.framework.graph.graph_ir import GraphIR
     from tensorloom.framework.runtime.cancellation import CancellationManager
@@ -56,6 +57,8 @@ class StepSignature:
     feeds: tuple[str, ...]
     fetches: tuple[str, ...]
     targets: tuple[str, ...] = ()
+    # What a debugger watches. Such a step is prepared for one run.
+    debug: DebugWatches | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class StepOptions:
     timeout_s: float | None = None  # None: no limit
     trace: bool = False  # record when and where each node ran
     output_partition_graphs: bool = False
+    debug: DebugWatches | None = None  # what a debugger watches
 
 
 @dataclass(slots=True)
@@ -248,13 +252,15 @@ class WorkerInterface(Protocol):
         *,
         pushes: bool = False,
         numbering: FrameNumbering | None = None,
+        debug: DebugWatches | None = None,
     ) -> RegisteredGraph:
         """Compiles a graph whose nodes are all placed on devices of this task.
 
         Nodes come in the order of the whole step's one topological order. A stateful
         node of the same name in several graphs of a session is the same kernel.
         `pushes` says that tensors for other tasks are pushed to them; `numbering` how
-        all tasks number frames, where a loop or branch spans them.
+        all tasks number frames, where a loop or branch spans them; `debug` what a
+        debugger watches.
 
         Raises:
           errors.OpError: a node has no kernel, or cannot be compiled.
@@ -262,7 +268,7 @@ class WorkerInterface(Protocol):
         ...
 
     def deregister_graph(self, session: str, graph: RegisteredGraph) -> None:
-        """Drops a compiled graph of a session that is about to be deleted."""
+        """Drops a compiled graph, which nobody runs any more."""
         ...
 
     def abort_step(self, step_id: int, error: OpError) -> None:

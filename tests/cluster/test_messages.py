@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -153,21 +154,26 @@ def test_a_master_tells_quantized_dtypes(caller: _Caller, name: str) -> None:
         assert tensor.tensor_content == b"\1\0\0\0\2\0\0\0"
 
 
-def test_servers_refuse_what_tfdbg_asks(caller: _Caller) -> None:
+def test_servers_debug_steps(caller: _Caller, tmp_path: Path) -> None:
     with tf.Graph().as_default() as graph:
         tf.constant(1.0, name="x")
     made = caller.master("CreateSession", graph_def=graph.as_graph_def())
     session = made.session_handle
-    options = {"debug_tensor_watch_opts": [{"node_name": "x"}]}
+    asked = tf.RunOptions()
+    tf.debug.watch_graph(asked, graph, debug_urls=f"file://{tmp_path}/step")
     step = {"session_handle": session, "fetch": ["x:0"]}
-    asks = {"options": {"debug_options": options}}
-    with pytest.raises(tf.errors.UnimplementedError, match=r"tfdbg.*tf\.print"):
-        caller.master("RunStep", **step, **asks)
-    run_options = {"run_options": asks["options"], "fetch": ["x:0"]}
-    with pytest.raises(tf.errors.UnimplementedError, match="tfdbg"):
-        caller.master("MakeCallable", session_handle=session, options=run_options)
-    with pytest.raises(tf.errors.UnimplementedError, match="tfdbg"):
-        caller.worker("RegisterGraph", debug_options=options)
+    caller.master("RunStep", **step, options=asked)
+    dump = tf.debug.DebugDumpDir(f"{tmp_path}/step")
+    assert dump.get_tensors("x", 0, "DebugIdentity") == [1.0]
+    tf.debug.watch_graph(asked, graph, debug_urls=f"file://{tmp_path}/call")
+    call = caller.master(
+        "MakeCallable",
+        session_handle=session,
+        options={"run_options": asked, "fetch": ["x:0"]},
+    )
+    caller.master("RunCallable", session_handle=session, handle=call.handle)
+    dump = tf.debug.DebugDumpDir(f"{tmp_path}/call")
+    assert dump.get_tensors("x", 0, "DebugIdentity") == [1.0]
     asks = {"options": {"debug_options": {"global_step": 3}}}
     assert caller.master("RunStep", **step, **asks).tensor[0].tensor.dtype == 1
     caller.master("CloseSession", session_handle=session)

@@ -39,6 +39,7 @@ from tensorloom.client.session.session_devices import DeviceAttributes
 from tensorloom.client.session.session_handles import bind_handles
 from tensorloom.client.settings.mixed_precision import MIXED_PRECISION
 from tensorloom.client.settings.process_settings import SETTINGS
+from tensorloom.framework.debug import watches
 from tensorloom.framework.errors import (
     CancelledError,
     FailedPreconditionError,
@@ -226,6 +227,8 @@ class BaseSession(SessionInterface):
             shape.
           errors.OpError: the step failed.
         """
+        if options is not None and watches.is_debugged(options):
+            return self._run_debugged(fetches, feed_dict, options, run_metadata)
         kind = type(fetches)
         key = (kind, *fetches) if kind is list or kind is tuple else fetches
         try:
@@ -241,6 +244,25 @@ class BaseSession(SessionInterface):
                 if self._default_options is None:
                     return run(feed_dict, None)
                 return run(feed_dict, StepContext(self._default_options))
+            return self._run_with_metadata(run, feed_dict, options, run_metadata)
+        except OpError as error:
+            raise session_errors.with_operation(error, self._graph) from error.__cause__
+
+    def _run_debugged(
+        self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
+    ) -> Any:
+        """Runs a step that a debugger watches; it has no plan for another time."""
+        self._check_usable()
+        feeds = FeedPlan(self._graph, feed_dict) if feed_dict else None
+        fetch_plan = FetchPlan(self._graph, fetches)
+        bind_handles(fetch_plan, self)
+        asked = watches.decode(options.debug_options)
+        run = make_run_function(
+            fetch_plan,
+            feeds,
+            lambda signature: self._prepare(replace(signature, debug=asked)),
+        )
+        try:
             return self._run_with_metadata(run, feed_dict, options, run_metadata)
         except OpError as error:
             raise session_errors.with_operation(error, self._graph) from error.__cause__

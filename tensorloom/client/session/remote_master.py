@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.debug import watches
 from tensorloom.framework.functions.called_functions import broken_functions
 from tensorloom.framework.functions.function_problem import names_in
 from tensorloom.framework.functions.functional_op_types import BRANCHES, LOOPS
@@ -361,7 +362,7 @@ def _quantized_tensors(graph: GraphIR) -> Iterator[tuple[str, DType]]:
 
 def _is_plain(options: StepOptions) -> bool:
     """Whether nothing but values is asked of a step."""
-    return not options.trace and not options.output_partition_graphs
+    return not (options.trace or options.output_partition_graphs or options.debug)
 
 
 def _owned(value: Any) -> Any:
@@ -376,3 +377,5 @@ def _fill_options(proto: Any, options: StepOptions) -> None:
         proto.timeout_in_ms = max(1, int(options.timeout_s * 1000))
     proto.trace_level = 3 if options.trace else 0  # FULL_TRACE
     proto.output_partition_graphs = options.output_partition_graphs
+    if options.debug is not None:
+        watches.encode(options.debug, proto.debug_options)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.debug import watches
 from tensorloom.framework.interfaces import (
     NodeStats,
     StepContext,
@@ -37,7 +38,6 @@ def decode_options(
     Raises:
       AttributeError: it is no proto.
       errors.InvalidArgumentError: it names a thread pool that the session has not.
-      errors.UnimplementedError: it asks for tfdbg to watch tensors.
     """
     from tensorloom.protos.config_pb2 import RunOptions
 
@@ -46,7 +46,6 @@ def decode_options(
         return default or StepOptions()
     if not isinstance(options, RunOptions):  # as TensorFlow: what its bytes say
         options = RunOptions.FromString(options.SerializeToString())
-    check_debug_options(options.debug_options)
     # A pool of its own would be no faster here; -1 is the thread that calls.
     if not -1 <= options.inter_op_thread_pool < max(1, pools):
         raise errors.InvalidArgumentError(
@@ -58,20 +57,8 @@ def decode_options(
         timeout_s=timeout_s,
         trace=options.trace_level > 0,
         output_partition_graphs=options.output_partition_graphs,
+        debug=watches.decode(options.debug_options),
     )
-
-
-def check_debug_options(options: Any) -> None:
-    """Raises errors.UnimplementedError for a `DebugOptions` that watches tensors."""
-    if options.debug_tensor_watch_opts:
-        raise errors.UnimplementedError(
-            None,
-            None,
-            "The debug_options of tfdbg (debug_tensor_watch_opts) are not supported. "
-            "Use tf.print, tf.Print or tf.debugging to look at tensors while a step "
-            "runs, fetch them, or ask for RunMetadata with FULL_TRACE and "
-            "output_partition_graphs",
-        )
 
 
 def fill(run_metadata: Any, step: StepContext, with_costs: bool) -> None:

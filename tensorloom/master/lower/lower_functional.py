@@ -39,16 +39,19 @@ if TYPE_CHECKING:
     from tensorloom.master.place.placer import Placer
 
 
-def lower_functional(graph: GraphIR, placer: Placer) -> GraphIR:
+def lower_functional(
+    graph: GraphIR, placer: Placer, everything: bool = False
+) -> GraphIR:
     """The graph with what spans tasks as classic control flow.
 
     Args:
       graph: in topological order.
       placer: knows the nodes of the graph; learns of the new ones.
+      everything: also what does not span tasks, where classic nodes can say it.
     """
     if not any(functions_of(n, graph.functions) for n in graph.nodes.values()):
         return graph
-    lowering = Lowering(graph, placer)
+    lowering = Lowering(graph, placer, everything)
     for node in graph.nodes.values():
         lowering.add(node)
     if not lowering.has_lowered:
@@ -67,8 +70,11 @@ class Inlined:
 class Lowering:
     """A graph that is being rewritten, node after node."""
 
-    def __init__(self, graph: GraphIR, placer: Placer) -> None:
+    def __init__(
+        self, graph: GraphIR, placer: Placer, everything: bool = False
+    ) -> None:
         self.functions = graph.functions
+        self._everything = everything
         self.placer = placer
         self.spans = TaskSpans(graph.functions, placer)
         self.nodes: dict[str, Node] = {}
@@ -94,7 +100,11 @@ class Lowering:
         if (
             any(f.name in self.path for f in called)  # recursion has no end here
             or not self._is_understood(node, called)
-            or not (self.spans.spans(node, self.nodes) or self._waits_for_itself(node))
+            or not (
+                self._everything
+                or self.spans.spans(node, self.nodes)
+                or self._waits_for_itself(node)
+            )
         ):
             self.nodes[node.name] = node
             return

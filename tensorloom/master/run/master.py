@@ -11,6 +11,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
@@ -51,6 +52,7 @@ from tensorloom.master.prepare.fed_shapes import (
     with_shapes_of_feeds,
 )
 from tensorloom.master.prepare.prune import prune
+from tensorloom.master.run.debug_step import DebugSteps
 from tensorloom.master.run.deferrable_sends import mark_deferrable
 from tensorloom.master.run.frame_numbering import common_numbering
 from tensorloom.master.run.implied_controls import drop_implied_controls
@@ -59,6 +61,7 @@ from tensorloom.master.run.route_feeds_and_fetches import route_feeds_and_fetche
 from tensorloom.master.run.task_parallel import Part, TaskParallelStep
 
 if TYPE_CHECKING:
+    from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.runtime.stage_journal import StageJournal
 
 _NO_SHAPES: Final[FedShapes] = {}
@@ -101,6 +104,7 @@ class _Session:
     functions: dict[str, tuple[FunctionIR, FunctionIR]] = field(default_factory=dict)
     partial_runs: dict[str, PartialRun] = field(default_factory=dict)
     partial_count: int = 0
+    debug_steps: DebugSteps = field(default_factory=DebugSteps)
     edge_numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -182,7 +186,8 @@ class Master:
                 f"Session {session} is not found. Possibly, this master has restarted.",
             )
         for worker, graph in state.registered:
-            worker.deregister_graph(session, graph)
+            if not worker.is_tensorloom:  # ours drop them with their session
+                worker.deregister_graph(session, graph)
         for worker in state.workers.values():
             worker.delete_session(session)
         return state
@@ -222,6 +227,9 @@ class Master:
     def prepare_step(self, session: str, signature: StepSignature) -> PreparedStep:
         """The registered step of a signature; see `MasterInterface`."""
         state = self._find(session)
+        if signature.debug is not None:
+            register = partial(self._registered_for_debugger, state, signature)
+            return state.debug_steps.step(signature, signature.debug, register)
         step = state.steps.get(signature)
         if step is None:
             with state.lock:
@@ -230,6 +238,24 @@ class Master:
                     step = self._compiled(state, _pruned(state, signature), signature)
                     state.steps[signature] = step
         return step
+
+    def _registered_for_debugger(
+        self, state: _Session, signature: StepSignature
+    ) -> tuple[PreparedStep, Callable[[], None]]:
+        """A step as the program said it, watched; and what drops it again."""
+        with state.lock:
+            pruned = _pruned(state, signature)
+            session_state.check_called_functions(pruned)
+            placer = state.placer.for_step()
+            lowered = lower_functional(infer_missing(pruned), placer, everything=True)
+            placed = self._placed(state, placer, lowered, None)
+            parts = self._parts(state, placed, signature.debug)
+
+        def drop() -> None:
+            for part in parts:
+                part.worker.deregister_graph(state.handle, part.registered)
+
+        return _joined(parts), drop
 
     def explain_step(
         self, session: str, signature: StepSignature, journal: StageJournal
@@ -304,6 +330,18 @@ class Master:
         placer = session.placer.for_step()
         optimized = self._optimized(session, functional, target, placer)
         placed = self._placed(session, placer, optimized, journal)
+        parts = self._parts(session, placed, None, journal)
+        session.registered += [(part.worker, part.registered) for part in parts]
+        return _joined(parts)
+
+    def _parts(
+        self,
+        session: _Session,
+        placed: GraphIR,
+        debug: DebugWatches | None = None,
+        journal: StageJournal | None = None,
+    ) -> list[Part]:
+        """The parts of a placed graph, registered with the workers of their tasks."""
         parts: list[Part] = []
         graphs = self._partition(session, placed)
         pushes = len(graphs) > 1 and all(
@@ -320,14 +358,12 @@ class Master:
                 session.config,
                 pushes=pushes,
                 numbering=numbering,
+                debug=debug,
             )
-            session.registered.append((worker, registered))
             if journal is not None:
                 journal.part(task, graph, registered)
             parts.append(Part.of(worker, registered, graph))
-        if len(parts) == 1:
-            return parts[0].registered
-        return TaskParallelStep(parts)
+        return parts
 
     @staticmethod
     def _placed(
@@ -460,6 +496,11 @@ class Master:
         if run.is_complete:
             state.partial_runs.pop(partial_handle, None)
         return values
+
+
+def _joined(parts: Sequence[Part]) -> PreparedStep:
+    """The step whose parts these are."""
+    return parts[0].registered if len(parts) == 1 else TaskParallelStep(parts)
 
 
 def _not_found(handle: str) -> errors.AbortedError:

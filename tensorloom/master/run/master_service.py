@@ -26,6 +26,7 @@ from tensorloom.transport.wire.methods import master_methods
 from tensorloom.transport.wire.request_ids import RecentRequests
 
 if TYPE_CHECKING:
+    from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.interfaces import PreparedStep
     from tensorloom.framework.runtime.session_config import SessionConfig
     from tensorloom.framework.types.dtypes import DType
@@ -236,17 +237,18 @@ class MasterService:
     def _run_whole(
         self, session: _ClientSession, request: Any, response: Any, call: Call
     ) -> None:
+        options = run_metadata.decode_options(request.options, self._default_options)
         step = self._step(
             request.session_handle,
             session,
             [named.name for named in request.feed],
             request.fetch,
             request.target,
+            options.debug,
         )
         feeds = _decode_feeds(
             [(named.name, named.tensor) for named in request.feed], step.feed_types
         )
-        options = run_metadata.decode_options(request.options, self._default_options)
         values, context = _run(step, feeds, options, call)
         response.metadata.SetInParent()
         _add_fetches(response, request.fetch, values, step.fetch_types)
@@ -259,8 +261,9 @@ class MasterService:
         feeds: Sequence[str],
         fetches: Sequence[str],
         targets: Sequence[str],
+        debug: DebugWatches | None = None,
     ) -> _Step:
-        signature = StepSignature(tuple(feeds), tuple(fetches), tuple(targets))
+        signature = StepSignature(tuple(feeds), tuple(fetches), tuple(targets), debug)
         step = session.steps.get(signature)
         if step is None:
             canonical = _canonical(signature)
@@ -269,7 +272,8 @@ class MasterService:
                 self._types(handle, canonical.feeds),
                 self._types(handle, canonical.fetches),
             )
-            session.steps[signature] = step
+            if debug is None:
+                session.steps[signature] = step
         return step
 
     def _types(self, handle: str, names: Sequence[str]) -> list[DType]:
@@ -362,13 +366,18 @@ class MasterService:
             raise errors.UnimplementedError(
                 None, None, "Callables with tensor connections are not supported"
             )
-        step = self._step(
-            request.session_handle, session, options.feed, options.fetch, options.target
-        )
-        handle = next(session.numbers)
         run_options = run_metadata.decode_options(
             options.run_options, self._default_options
         )
+        step = self._step(
+            request.session_handle,
+            session,
+            options.feed,
+            options.fetch,
+            options.target,
+            run_options.debug,
+        )
+        handle = next(session.numbers)
         session.callables[handle] = step, run_options
         return master_methods()["MakeCallable"].response(handle=handle)
 
@@ -456,6 +465,7 @@ def _canonical(signature: StepSignature) -> StepSignature:
         tuple([_full_name(name) for name in signature.feeds]),
         tuple([_full_name(name) for name in signature.fetches]),
         signature.targets,
+        signature.debug,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tensorloom.framework import errors
+from tensorloom.framework.debug import watches
 from tensorloom.framework.functions.called_functions import called_functions
 from tensorloom.framework.graph import graph_def
 from tensorloom.framework.runtime.frame_id import (
@@ -24,6 +25,7 @@ from tensorloom.transport.wire.device_attributes import read_device
 from tensorloom.transport.wire.methods import worker_methods
 
 if TYPE_CHECKING:
+    from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.graph.graph_ir import GraphIR
     from tensorloom.framework.interfaces import DeviceInfo, StepContext
     from tensorloom.framework.runtime.session_config import SessionConfig
@@ -201,6 +203,7 @@ class RemoteWorker:
         *,
         pushes: bool = False,
         numbering: FrameNumbering | None = None,
+        debug: DebugWatches | None = None,
     ) -> RemoteRegisteredGraph:
         """Registers a part on the task; see `WorkerInterface.register_graph`.
 
@@ -221,6 +224,8 @@ class RemoteWorker:
                 (n for n, known in NUMBERINGS.items() if known is numbering), 0
             ),
         )
+        if debug is not None:
+            watches.encode(debug, request.debug_options)
         if config.proto is not None:
             request.graph_options.MergeFromString(
                 config.proto.graph_options.SerializeToString()
@@ -238,8 +243,6 @@ class RemoteWorker:
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Drops a registered graph on the task."""
-        if self._is_tensorloom:  # it drops them with their session
-            return
         method = worker_methods()["DeregisterGraph"]
         request = method.request(
             graph_handle=graph.handle,

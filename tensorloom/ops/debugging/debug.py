@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.registry.op_registry import register_op
@@ -16,6 +17,16 @@ if TYPE_CHECKING:
 
 
 def _identity_grad(op: Operation, grad: Tensor) -> Tensor:
+    return grad
+
+
+# Debuggers that are told when a gradient with respect to a watched identity is made.
+GRADIENT_LISTENERS: list[Callable[[Operation, Tensor], None]] = []
+
+
+def _watched_grad(op: Operation, grad: Tensor) -> Tensor:
+    for listener in GRADIENT_LISTENERS:
+        listener(op, grad)
     return grad
 
 
@@ -53,6 +64,17 @@ register_op(
     shape_fn=unchanged_shape,
     allows_uninitialized_input=True,
     doc="A tensor that a debugger watches.",
+)
+
+register_op(
+    "_DebugBreak",
+    inputs=["input: T"],
+    outputs=["output: T"],
+    attrs=[*_WATCH, _GATED],
+    shape_fn=unchanged_shape,
+    allows_uninitialized_input=True,
+    doc="A tensor at which the step waits until the debugger says with which value to "
+    "go on.",
 )
 
 register_op(
@@ -121,7 +143,7 @@ register_op(
     outputs=["output: T"],
     attrs=["T: type"],
     shape_fn=unchanged_shape,
-    gradient=_identity_grad,
+    gradient=_watched_grad,
     allows_uninitialized_input=True,
     doc="A tensor whose gradient a debugger watches.",
 )
@@ -132,7 +154,7 @@ register_op(
     outputs=["output: Ref(T)"],
     attrs=["T: type"],
     shape_fn=unchanged_shape,
-    gradient=_identity_grad,
+    gradient=_watched_grad,
     allows_uninitialized_input=True,
     doc="A variable whose gradient a debugger watches.",
 )

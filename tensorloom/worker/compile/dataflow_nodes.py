@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     SEND,
     RECV,
     OTHER,
-) = range(12)
+    COPY,
+    WATCH,
+) = range(14)
 
 _KINDS: Final = {
     "Switch": SWITCH,
@@ -64,12 +66,22 @@ _KINDS: Final = {
     "_Recv": RECV,
     "_HostRecv": RECV,
     "Recv": RECV,
+    "Copy": COPY,
+    "CopyHost": COPY,
+    "DebugIdentity": WATCH,
+    "DebugNanCount": WATCH,
+    "DebugNumericSummary": WATCH,
+    "_DebugBreak": WATCH,
 }
 # Kinds that pass tokens on and have no generated code.
-_PASSING: Final = frozenset([SWITCH, SWITCH_N, MERGE, ENTER, EXIT, NEXT, PASS, SEND])
+_PASSING: Final = frozenset(
+    [SWITCH, SWITCH_N, MERGE, ENTER, EXIT, NEXT, PASS, SEND, COPY]
+)
 # Nodes with these ops make a graph one for the interpreter.
 CLASSIC_OPS: Final = frozenset(
-    op for op, kind in _KINDS.items() if kind not in (TRIGGER, RETVAL, SEND, RECV)
+    op
+    for op, kind in _KINDS.items()
+    if kind not in (TRIGGER, RETVAL, SEND, RECV, COPY, WATCH)
 )
 
 # (inputs, args, context) -> outputs
@@ -131,6 +143,8 @@ def compile_items(
         elif kind == SEND:
             item.key = key_of(node).rpartition(";")[0]
             item.nothing = _nothing(node.attrs["T"])
+        elif kind == WATCH:
+            item.call = _watch(node, emitter, facts)
         elif kind == RECV:
             item.key = key_of(node).rpartition(";")[0]
             _add_received(node, facts, emitter)
@@ -144,6 +158,27 @@ def compile_items(
         for name in item.node.control_inputs:
             items[name].control_consumers.append(item)
     return list(items.values()), codes
+
+
+def _watch(node: Node, emitter: Emitter, facts: dict[tuple[str, int], Value]) -> Call:
+    """Calls a debug op's kernel with a value, which may be missing, and the frames.
+
+    What it makes of the value is in host memory.
+    """
+    shapes = node.output_shapes or (UNKNOWN,)
+    value = Value(node.output_types[0], shapes[0], Scope(), Root(shared=True))
+    value.host_name = "-"
+    value.handle = facts[node.inputs[0]].handle
+    facts[node.name, 0] = value
+    compute = emitter.make_kernel(Scope(), node, [facts[node.inputs[0]]])
+
+    def call(inputs: Sequence[Any], frames: Any, context: Any) -> Sequence[Any]:
+        try:
+            return (compute(runtime.received_host(inputs[0]), frames),)
+        except errors.OpError as error:
+            raise refused(error, node.name, node.op, node.device) from error
+
+    return call
 
 
 def _nothing(dtype: DType) -> np.ndarray[Any, Any] | None:
@@ -242,6 +277,7 @@ def read_input(item: Item, token: Any) -> Any:
     """What a variable's holder holds now, for a node; any other token as it is.
 
     Nobody changes the value in place while a token is it: see kernels/variable_value.
+    A debugger takes None for what is not initialized.
 
     Raises:
       errors.FailedPreconditionError: the variable is not initialized.
@@ -250,6 +286,8 @@ def read_input(item: Item, token: Any) -> Any:
         return token
     value = token.value
     if value is None and (value := token.value_between_updates()) is None:
+        if item.kind == COPY:
+            return None
         node = item.node
         # What a value could not be sent for is said of the node that gives it.
         name = node.inputs[0][0] if item.kind == SEND else node.name

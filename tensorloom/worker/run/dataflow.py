@@ -20,6 +20,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import frame_id, threads
 from tensorloom.worker.compile.dataflow_nodes import (
+    COPY,
     ENTER,
     EXIT,
     MERGE,
@@ -31,6 +32,7 @@ from tensorloom.worker.compile.dataflow_nodes import (
     SWITCH,
     SWITCH_N,
     TRIGGER,
+    WATCH,
     Item,
     read_input,
 )
@@ -210,9 +212,12 @@ class Run:
         elif kind == NEXT:
             self._deliver(item, self._next(iteration), (inputs[0],))
             return
+        elif kind == WATCH:
+            assert item.call is not None
+            outputs = item.call(inputs, _frames(iteration), self.context)
         elif item.call is None:
             # Merge has its outputs already; NoOp and ControlTrigger have none.
-            outputs = inputs if kind in (MERGE, PASS) else (item.constant,)
+            outputs = inputs if kind in (MERGE, PASS, COPY) else (item.constant,)
         else:
             outputs = item.call(inputs, self.args, self.context)
             if kind == RETVAL:
@@ -419,6 +424,15 @@ class Run:
             if item not in frame.exited:
                 self._deliver(item, parent, (DEAD,), dead=True)
         self._end(parent)
+
+
+def _frames(iteration: _Iteration | None) -> tuple[tuple[str, int], ...]:
+    """The loops around a node, each with its iteration, outermost first."""
+    found: list[tuple[str, int]] = []
+    while iteration is not None and iteration.frame.parent is not None:
+        found.append((iteration.frame.name.decode(), iteration.index))
+        iteration = iteration.frame.parent
+    return tuple(reversed(found))
 
 
 def _switched(value: Any, index: int, count: int) -> list[Any]:

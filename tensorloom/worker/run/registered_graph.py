@@ -24,10 +24,12 @@ from tensorloom.framework.runtime.rendezvous_key import key_of
 from tensorloom.worker.compile.dataflow_nodes import is_classic
 from tensorloom.worker.compile.dataflow_piece import DataflowPiece
 from tensorloom.worker.compile.piece import Piece
+from tensorloom.worker.debug.debugged_graph import debugged
 from tensorloom.worker.run.step import Step, run_pieces
 from tensorloom.worker.run.step_table import StepRendezvous
 
 if TYPE_CHECKING:
+    from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.graph.graph_ir import GraphIR
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.worker.compile.generated_code import Code
@@ -50,12 +52,14 @@ class RegisteredGraph:
         pushes: bool = False,
         numbering: FrameNumbering | None = None,
         schedules: Sequence[str] = (),
+        debug: DebugWatches | None = None,
     ) -> None:
         """Compiles a graph; the arguments are those of `Worker.register_graph`.
 
         Args:
           schedules: names that the session's config has, some of schedules
             (`custom_stages.schedule`).
+          debug: what a debugger watches. Then every node is interpreted by itself.
         """
         self._schedules = schedules
         self._pushes = pushes
@@ -65,8 +69,10 @@ class RegisteredGraph:
         self._remote_keys = _keys_from_elsewhere(graph, worker.task)
         # Without a branch or loop of its own a part may still get dead tensors of
         # another's; only the interpreter knows them.
-        self._is_dataflow = is_classic(graph.nodes) or (
-            numbering is not None and bool(self._remote_keys)
+        self._is_dataflow = (
+            debug is not None
+            or is_classic(graph.nodes)
+            or (numbering is not None and bool(self._remote_keys))
         )
         if self._is_dataflow:
             # It asks for tensors itself, iteration by iteration.
@@ -74,6 +80,8 @@ class RegisteredGraph:
         self._targets = _tasks_sent_to(graph) - {worker.task} if pushes else set()
         self._sent_dtypes = _quantized_sends(graph)
         graph = graph if ordered else with_waiting_receives(graph)
+        if debug is not None:
+            graph = debugged(graph, debug, worker)
         self._graph = node_shapes.infer_missing(graph)
         self.parts = self._partition()
         indices = sorted(

@@ -16,6 +16,7 @@ from tensorloom.worker.run.worker_session import WorkerSession
 
 if TYPE_CHECKING:
     from tensorloom.devices.device import Device
+    from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.graph.graph_ir import GraphIR
     from tensorloom.framework.runtime.frame_id import FrameNumbering
     from tensorloom.framework.runtime.session_config import SessionConfig
@@ -131,6 +132,7 @@ class Worker:
         ordered: bool = True,
         pushes: bool = False,
         numbering: FrameNumbering | None = None,
+        debug: DebugWatches | None = None,
     ) -> RegisteredGraph:
         """Compiles a placed graph; see `interfaces.WorkerInterface`.
 
@@ -138,7 +140,8 @@ class Worker:
         order, so that a part may wait for another's tensor in the order of its nodes.
         `pushes` says that tensors for other tasks are pushed, and none is asked for.
         `numbering` is how the tasks of the step number frames in rendezvous keys, where
-        a loop or branch spans them: tensors may then come dead.
+        a loop or branch spans them: tensors may then come dead. `debug` is what a
+        debugger watches.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -151,7 +154,7 @@ class Worker:
             )
         schedules = config.optimizer.custom_passes
         return RegisteredGraph(
-            self, state, graph, ordered, pushes, numbering, schedules
+            self, state, graph, ordered, pushes, numbering, schedules, debug
         )
 
     def deregister_graph(self, session: str, graph: Any) -> None:

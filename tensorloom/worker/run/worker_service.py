@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.debug import watches
 from tensorloom.framework.functions.function_instances import with_instances
 from tensorloom.framework.graph import graph_def
 from tensorloom.framework.interfaces import StepContext, StepOptions
@@ -192,7 +193,6 @@ class WorkerService:
     # --- graphs ----------------------------------------------------------------------
 
     def _register_graph(self, request: Any, call: Call) -> Any:
-        run_metadata.check_debug_options(request.debug_options)
         session = self._session_of(request)
         graph = graph_def.from_proto(request.graph_def, internal=True)
         self._policy.check(graph)
@@ -207,6 +207,7 @@ class WorkerService:
             request.is_ordered,
             request.pushes,
             _numbering_of(request),
+            watches.decode(request.debug_options),
         )
         held = _HeldGraph(
             session,

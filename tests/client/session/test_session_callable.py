@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -62,17 +64,27 @@ def test_with_options() -> None:
             sess.make_callable(a)(options=options)
 
 
-def test_what_tfdbg_asks_is_refused() -> None:
+def test_what_a_debugger_asks_comes_from_the_step(tmp_path: Path) -> None:
     a = tf.constant(1.0, name="a")
     options = tf.RunOptions()
     options.debug_options.global_step = 3
     with tf.Session() as sess:
         call = sess.make_callable(a, accept_options=True)
         assert call(options=options) == sess.run(a, options=options) == 1.0
-        options.debug_options.debug_tensor_watch_opts.add(node_name="a")
-        for run in (call, lambda options: sess.run(a, options=options)):
-            with pytest.raises(tf.errors.UnimplementedError, match=r"tfdbg.*tf\.print"):
-                run(options=options)
+        for number, run in enumerate(
+            [call, lambda options: sess.run(a, None, options)]
+        ):
+            asked = tf.RunOptions()
+            root = tmp_path / str(number)
+            tf.debug.watch_graph(asked, sess.graph, debug_urls=f"file://{root}")
+            assert run(options=asked) == 1.0
+            assert [d.tensor_name for d in tf.debug.DebugDumpDir(root).find(_any)] == [
+                "a:0"
+            ]
+
+
+def _any(datum: object, value: object) -> bool:
+    return True
 
 
 def test_errors_come_when_it_is_made() -> None:

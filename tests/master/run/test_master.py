@@ -26,6 +26,7 @@ from tensorloom.master.run.task_parallel import Part, TaskParallelStep
 from tests.master.graph_text import parse, render
 
 if TYPE_CHECKING:
+    from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.runtime.frame_id import FrameNumbering
 
 _ = tf
@@ -71,6 +72,7 @@ class FakeWorker:
         *,
         pushes: bool = False,
         numbering: FrameNumbering | None = None,
+        debug: DebugWatches | None = None,
     ) -> RegisteredGraph:
         self.calls.append("register_graph")
         self.graphs.append(graph)
@@ -117,8 +119,6 @@ def test_a_session_from_its_making_to_its_end() -> None:
         "create_session",
         "register_graph",
         "register_graph",
-        "deregister_graph",
-        "deregister_graph",
         "delete_session",
     ]
 

@@ -12,11 +12,22 @@ from tensorloom.framework.registry.op_kernel import (
     OpKernelConstruction,
     host_kernel,
 )
+from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.debugging.watching import watching
 
+_COUNTED: Final = [
+    *(dtypes.float32, dtypes.float64, dtypes.bfloat16, dtypes.float16, dtypes.int8),
+    *(dtypes.uint8, dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64),
+]
+_SUMMARIZED: Final = [
+    *(t for t in _COUNTED if t not in (dtypes.bfloat16, dtypes.float16)),
+    dtypes.bool,
+]
+# Minimum, maximum, mean and variance of no finite element.
+_NO_MOMENTS: Final = [np.inf, -np.inf, np.nan, np.nan]
 _IDENTITIES = [
     "Copy",
     "CopyHost",
-    "DebugIdentity",
     "DebugIdentityV2",
     "DebugGradientIdentity",
     "DebugGradientRefIdentity",
@@ -28,38 +39,43 @@ def _identity(c: OpKernelConstruction) -> Compute:
     return lambda value: value
 
 
-def _check_name(name: bytes) -> None:
-    """A watched tensor has a name: "node" or "node:0"."""
-    if not name or name.count(b":") > 1:
-        raise errors.InvalidArgumentError(
-            None, None, f'Failed to parse tensor name: "{name.decode()}"'
-        )
+@host_kernel("DebugIdentity", aliases=True, large=True)
+def _debug_identity(c: OpKernelConstruction) -> Compute:
+    return watching(c, lambda value: value, c["T"])
 
 
-@host_kernel("DebugNanCount", large=True)
+@host_kernel("_DebugBreak", aliases=True, large=True)
+def _debug_break(c: OpKernelConstruction) -> Compute:
+    return watching(c, lambda value: value, c["T"], waits=True)
+
+
+@host_kernel("DebugNanCount", types={"T": _COUNTED}, large=True)
 def _nan_count(c: OpKernelConstruction) -> Compute:
-    _check_name(c["tensor_name"])
     floating = c["T"].is_floating
 
-    def compute(value: Any) -> Any:
+    def count(value: Any) -> Any:
+        if value is None:
+            return np.zeros([1], np.int64)
         return np.array([np.isnan(value).sum() if floating else 0], np.int64)
 
-    return compute
+    return watching(c, count, dtypes.int64)
 
 
-@host_kernel("DebugNumericSummary", large=True)
+@host_kernel("DebugNumericSummary", types={"T": _SUMMARIZED}, large=True)
 def _numeric_summary(c: OpKernelConstruction) -> Compute:
-    _check_name(c["tensor_name"])
-    # Muted or not (`mute_if_healthy`) only tells whether a debugger hears of it.
     low, high = c["lower_bound"], c["upper_bound"]
     number = float(c["T"].as_datatype_enum)
+    # Only then a debugger hears of it.
+    is_unhealthy = _has_bad_values if c["mute_if_healthy"] else None
 
     def compute(value: Any) -> Any:
+        if value is None:
+            return np.array([0.0] * 8 + _NO_MOMENTS + [number, 0.0], np.float64)
         flat = np.asarray(value).reshape(-1).astype(np.float64)
         nan, finite = np.isnan(flat), flat[np.isfinite(flat)]
         below, above = flat <= low, flat >= high
         rest = flat[~nan & ~below & ~above]
-        moments = [np.inf, -np.inf, np.nan, np.nan]
+        moments: list[Any] = _NO_MOMENTS
         if len(finite):
             moments = [finite.min(), finite.max(), finite.mean(), finite.var()]
         counts = [
@@ -76,7 +92,12 @@ def _numeric_summary(c: OpKernelConstruction) -> Compute:
             [1.0, *counts, *moments, number, len(shape), *shape], np.float64
         )
 
-    return compute
+    return watching(c, compute, dtypes.float64, is_unhealthy)
+
+
+def _has_bad_values(summary: Any) -> bool:
+    """Whether there are NaNs, or values beyond a bound."""
+    return bool(summary[2] or summary[3] or summary[7])
 
 
 _SHAPE_WIDTH: Final = 6  # dimensions that the summary of a shape has room for

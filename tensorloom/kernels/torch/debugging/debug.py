@@ -13,7 +13,6 @@ from tensorloom.framework.registry.op_kernel import (
     [
         "Copy",
         "CopyHost",
-        "DebugIdentity",
         "DebugIdentityV2",
         "DebugGradientIdentity",
     ],

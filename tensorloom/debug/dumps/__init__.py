@@ -1,0 +1,1 @@
+"""What a debugged step left in a directory: `DebugDumpDir` and what it is made of."""

@@ -1,0 +1,1 @@
+"""Sessions that a debugger wraps around a `Session`, and hooks that do the same."""

@@ -1,0 +1,1 @@
+"""What a debugger asks of a step, and who hears of it."""

@@ -1,0 +1,1 @@
+"""The nodes of a debugger in a part of a graph."""
