@@ -132,8 +132,8 @@ static void embed(void) {
 static void end_thread(void* unused) {
   (void)unused;
   if (PyGILState_GetThisThreadState() == NULL) return;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  PyGILState_Release(gil);
+  PyGILState_Ensure();
+  PyGILState_Release(PyGILState_LOCKED); /* that of the line before: the lock stays */
   PyGILState_Release(PyGILState_UNLOCKED);
 }
 
