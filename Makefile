@@ -54,12 +54,19 @@ test: $(VENV)/.dev ## the tests that need nothing but Python
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too
-	$(BIN)/python -m pytest -q -m "not peer and not browser" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines" $(PYTEST_ARGS)
 
 .PHONY: test-page
 test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
 	command -v chromium || $(SUDO) apt-get install -y --no-install-recommends chromium
 	$(BIN)/python -m pytest -q -m browser $(PYTEST_ARGS)
+
+.PHONY: test-engines
+test-engines: $(VENV)/.dev ## locks and launchers on ZooKeeper, etcd, Redis, Ray, which it installs
+	command -v redis-server && command -v etcd && test -e /usr/share/java/zookeeper.jar || \
+		$(SUDO) apt-get install -y --no-install-recommends zookeeper etcd-server redis-server
+	$(INSTALL) -e '.[locks,ray]'
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m engines $(PYTEST_ARGS)
 
 .PHONY: capi
 capi: $(VENV)/.user ## the C API: build/capi/lib/libtensorloom.so, and its headers

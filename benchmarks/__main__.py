@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Kept here, so that the list of torch's rows costs no import of torch.
 OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
+LIBRARY_ALONE = re.compile("^lock service: ")  # TensorFlow has none
 TORCH_ROWS = re.compile("MLP|CNN|residual|LSTM.*unrolled")
 # Neither tf.layers nor tf.estimator nor tf.contrib.
 NOT_IN_221 = re.compile(r"tf\.layers|^slim |Estimator|train_and_evaluate|^beam |^CRF ")
@@ -59,6 +60,7 @@ class Suite:
             return row
         name = workload.name
         row = Row(name, workload.target, limit=workload.seconds)
+        row.has_library_alone = LIBRARY_ALONE.search(name) is not None
         self._measure(
             row,
             [key for key in self._systems_of(name) if self._prepare(key, row)],
@@ -76,6 +78,8 @@ class Suite:
     def _systems_of(self, name: str) -> list[str]:
         if OURS_ALONE.search(name) is not None:
             return [key for key in self._systems if key == OURS]
+        if LIBRARY_ALONE.search(name) is not None:
+            return [key for key in self._systems if key in (OURS, "torch")]
         without = {"torch"} if TORCH_ROWS.search(name) is None else set()
         if NOT_IN_221.search(name) is not None:
             without.add("2.21")

@@ -1,7 +1,7 @@
-"""The models of `workloads.models` as a user of plain PyTorch writes them.
+"""Workloads as a user of the plain library writes them: of PyTorch, or of redis-py.
 
-A yardstick of what the kernels alone cost, not a target. Default memory format and the
-default optimizers.
+A yardstick of what the kernels alone cost, and a target where TensorFlow has nothing.
+Default memory format and the default optimizers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from benchmarks.workloads import models, sequences
+from benchmarks.workloads import locks, models, sequences
 from benchmarks.workloads.table import Workload
 
 # Where models are; batches come from the CPU in each step.
@@ -153,5 +153,6 @@ WORKLOADS = {
         "CNN 28x28x1, inference, batch 64": _cnn_inference,
         "residual network 32x32x3, Momentum step, batch 32": _residual_network,
         "LSTM, 35 steps unrolled, clipped SGD step": _language_model,
+        locks.NAME: locks.plain_lock,
     }.items()
 }

@@ -28,6 +28,8 @@ class Row:
     # By system; what is absent was not measured (or failed, see `failures`).
     medians: dict[str, float] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    # Whether TensorFlow has no such thing, and a library is what it is compared with.
+    has_library_alone: bool = False
 
     @property
     def ours(self) -> float | None:
@@ -42,10 +44,13 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Our time divided by the faster TensorFlow's."""
-        if self.ours is None or self.tensorflow is None:
+        """Our time divided by the faster TensorFlow's, or by the plain library's."""
+        other = self.tensorflow
+        if other is None and self.has_library_alone:
+            other = self.medians.get("torch")
+        if self.ours is None or other is None:
             return None
-        return self.ours / self.tensorflow
+        return self.ours / other
 
     def as_json(self) -> dict[str, object]:
         """The row as it is written to the file."""
@@ -76,9 +81,11 @@ def amount(value: float | None, unit: str = "seconds") -> str:
 
 def print_rows(rows: list[Row], console: Console) -> None:
     """The table, and below it what failed."""
-    table = Table(title="medians; ratio = tensorloom / the faster TensorFlow")
+    table = Table(
+        title="medians; ratio = tensorloom / the faster TensorFlow, or library"
+    )
     table.add_column("workload")
-    for title in ("tensorloom", "TF 2.21", "TF 1.15", "torch", "ratio", "target", ""):
+    for title in ("tensorloom", "TF 2.21", "TF 1.15", "library", "ratio", "target", ""):
         table.add_column(title, justify="right")
     for row in rows:
         columns = [row.medians.get(key) for key in (OURS, "2.21", "1.15", "torch")]

@@ -14,6 +14,7 @@ from benchmarks.workloads import (
     graphs,
     inputs,
     kernels,
+    locks,
     models,
     pieces,
     sequences,
@@ -39,6 +40,7 @@ WORKLOADS = {
         checkpoints,
         distributed,
         pieces,
+        locks,
     )
     for workload in module.table.workloads
 }

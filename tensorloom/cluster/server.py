@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.cluster import local
+from tensorloom.cluster import local, membership
 from tensorloom.cluster.control import control_handlers
 from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
 from tensorloom.cluster.renamed_tasks import RenamingMaster
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 #: default: never. Clients of our own kind say when they are gone, and need no limit.
 IDLE_VARIABLE: Final = "TENSORLOOM_SESSION_IDLE_S"
 _GARBAGE_PERIOD_S: Final = 30.0
+# Of servers that are clusters of their own.
+_LOCAL_JOB: Final = "local"
 # Who stops a task from outside gets an answer.
 _LAST_WORDS_S: Final = 1.0
 
@@ -94,6 +96,8 @@ class Server:
             it is no `host:port`.
           errors.NotFoundError: nobody speaks the protocol.
           errors.UnknownError: the address cannot be listened on.
+          errors.UnavailableError: TENSORLOOM_COORDINATION names a lock service that
+            does not answer.
         """
         self._server_def = make_server_def(
             server_or_cluster_def, job_name, task_index, protocol, config
@@ -120,6 +124,7 @@ class Server:
         self._stopping = threading.Lock()
         self._stopped = threading.Event()
         self._session_tasks: list[Server] = []  # see `renamed_tasks.py`
+        self._membership: membership.Membership | None = None
         self._make_task(cluster, server_def)
         if start:
             self.start()
@@ -249,12 +254,29 @@ class Server:
                 server.start()
             self._server.start()
             _running[self._server.port] = self
+            self._join_job()
             threading.Thread(
                 target=_collect_garbage_periodically,
                 args=(self._stopped, weakref.ref(self)),
                 name="tensorloom-housekeeping",
                 daemon=True,
             ).start()
+
+    def _join_job(self) -> None:
+        """Becomes a member where TENSORLOOM_COORDINATION names a lock service."""
+        job, index = self._server_def.job_name, self._server_def.task_index
+        if self._beside is not None or job == _LOCAL_JOB:
+            return
+        self._membership = membership.join(
+            job,
+            index,
+            {
+                "address": host_port.join(self._host, self._server.port),
+                "incarnation": self._worker.devices()[0].incarnation,
+            },
+            ClusterSpec(self._server_def.cluster),
+            self._directory.update,
+        )
 
     def join(self) -> None:
         """Waits until the server is stopped, by `stop` or from outside."""
@@ -288,6 +310,8 @@ class Server:
 
     def _stop(self, grace_s: float) -> None:
         _running.pop(self._server.port, None)
+        if self._membership is not None:
+            self._membership.leave()
         self._server.stop(grace_s)
         for task in self._session_tasks:
             task.stop()
@@ -306,7 +330,7 @@ class Server:
           start: whether to answer at once.
         """
         return Server(
-            {"local": ["localhost:0"]}, protocol="grpc", config=config, start=start
+            {_LOCAL_JOB: ["localhost:0"]}, protocol="grpc", config=config, start=start
         )
 
 

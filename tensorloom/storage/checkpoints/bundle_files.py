@@ -11,10 +11,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
+from tensorloom.storage.checkpoints import write_tokens
+from tensorloom.storage.checkpoints.write_tokens import directory_lock
 from tensorloom.storage.files import filesystem, spare_files
 from tensorloom.storage.files.file_errors import file_error
 from tensorloom.storage.files.leftovers import remove_leftovers
@@ -78,25 +80,6 @@ def stage_index(prefix: str, rows: Mapping[bytes, bytes]) -> StagedFile:
     return staged
 
 
-@contextlib.contextmanager
-def _directory_lock(path: str) -> Iterator[None]:
-    """Holds off other processes that put a bundle into the same directory."""
-    import fcntl
-
-    try:
-        descriptor = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
-    except OSError:
-        yield
-        return
-    try:
-        # Some network file systems have no locks; renaming is still in order there.
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def publish(
     prefix: str, shards: Sequence[tuple[str, Callable[[], None]]], index: StagedFile
 ) -> None:
@@ -104,12 +87,16 @@ def publish(
 
     Args:
       shards: the final name of each shard, and what gives it that name.
+
+    Raises:
+      errors.AbortedError: another process has become the writer of the directory.
     """
     if not isinstance(filesystem.filesystem_of(prefix), LocalFileSystem):
         _publish_in_store(prefix, shards, index)
         return
     local = local_path(prefix)
-    with _directory_lock(local):
+    with directory_lock(os.path.dirname(local)):
+        write_tokens.check(filesystem.parent(prefix))
         _keep_shards(local, [local_path(name) for name, _ in shards])
         for _, put in shards:
             put()
@@ -125,7 +112,8 @@ def remove(prefix: str) -> list[str]:
     that puts a bundle of this name in place does so before or afterwards.
     """
     local = isinstance(filesystem.filesystem_of(prefix), LocalFileSystem)
-    with _directory_lock(local_path(prefix)) if local else contextlib.nullcontext():
+    directory = os.path.dirname(local_path(prefix)) if local else ""
+    with directory_lock(directory) if local else contextlib.nullcontext():
         doomed = [*reversed(bundle_files(prefix))]
         for path in doomed:
             filesystem.retire_if_exists(path)
@@ -136,6 +124,7 @@ def _publish_in_store(
     prefix: str, shards: Sequence[tuple[str, Callable[[], None]]], index: StagedFile
 ) -> None:
     """As on a disk, with copies, since a store has no second names."""
+    write_tokens.check(filesystem.parent(prefix))
     kept = []
     for name, other in _kept_names(prefix, [name for name, _ in shards]):
         if not filesystem.exists(other):
@@ -144,6 +133,7 @@ def _publish_in_store(
         kept.append(other)
     for _, put in shards:
         put()
+    write_tokens.check(filesystem.parent(prefix))
     index.publish()
     for other in kept:
         with contextlib.suppress(errors.OpError):

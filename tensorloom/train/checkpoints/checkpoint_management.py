@@ -9,7 +9,7 @@ from typing import Any
 from tensorloom.client.program import program_log
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
-from tensorloom.storage.checkpoints import bundle_files
+from tensorloom.storage.checkpoints import bundle_files, write_tokens
 from tensorloom.storage.files import filesystem, mirror
 from tensorloom.train.checkpoints.large_graph import constants_prefix
 
@@ -120,7 +120,12 @@ def update_checkpoint_state_internal(
 
 
 def write_state(save_dir: Any, state: Any, latest_filename: str | None = None) -> None:
-    """Writes a `CheckpointState`."""
+    """Writes a `CheckpointState`.
+
+    Raises:
+      RuntimeError: the checkpoint has the name of the state file.
+      errors.AbortedError: another process has become the writer of the directory.
+    """
     from google.protobuf import text_format
 
     path = state_filename(save_dir, latest_filename)
@@ -129,7 +134,8 @@ def write_state(save_dir: Any, state: Any, latest_filename: str | None = None) -
             f"Save path '{state.model_checkpoint_path}' conflicts with path used for "
             "checkpoint state.  Please use a different save path."
         )
-    filesystem.write_file(path, text_format.MessageToString(state).encode())
+    with write_tokens.writing(filesystem.path_text(save_dir)):
+        filesystem.write_file(path, text_format.MessageToString(state).encode())
 
 
 def saved_state(

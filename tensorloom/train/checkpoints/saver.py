@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
 from tensorloom.client.session.base_session import BaseSession
 from tensorloom.client.variables.variable_lists import _all_saveable_objects
+from tensorloom.coordination import writers
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph_keys import GraphKeys
@@ -216,6 +217,9 @@ class Saver(SaverHistory, SaverRestoring):
           ValueError: `latest_filename` has directories in it, or is the checkpoint's
             name, or the directory does not exist.
           RuntimeError: `build` was not called.
+          errors.FailedPreconditionError: another process writes into the directory,
+            where TENSORLOOM_COORDINATION lets one do so.
+          errors.AbortedError: this process was the one, and another one is now.
         """
         save_path = filesystem.path_text(save_path)
         checkpoint = self._checkpoint_name(
@@ -225,6 +229,8 @@ class Saver(SaverHistory, SaverRestoring):
         if not self._is_empty:
             if self._background is not None:
                 self._background.wait()
+            if write_state:
+                writers.claim(filesystem.parent(save_path) or ".", wait=False)
             path = self._run_save(sess, save_path, checkpoint)
         if write_meta_graph:
             self._write_meta_graph(
@@ -269,6 +275,8 @@ class Saver(SaverHistory, SaverRestoring):
         checkpoint = self._checkpoint_name(
             sess, save_path, global_step, latest_filename
         )
+        if write_state:
+            writers.claim(filesystem.parent(save_path) or ".", wait=False)
         if self._background is None:
             self._background = BackgroundSave(self.saver_def, sess.graph)
         meta_file = checkpoint_management.meta_graph_filename(

@@ -10,6 +10,7 @@ from tensorloom.client.program import program_log
 from tensorloom.client.variables.variable_lists import (
     global_variables_initializer,
 )
+from tensorloom.coordination import writers
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,
@@ -251,6 +252,8 @@ class Supervisor:
         if self._summary_writer:
             self._summary_writer.reopen()
         if self._is_chief:
+            if self._logdir:
+                writers.claim(self._logdir, wait=True)
             sess = self._session_manager.prepare_session(
                 master,
                 init_op=self.init_op,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.coordination.coordinator import VARIABLE as COORDINATION_VARIABLE
 from tensorloom.framework.export import export
 from tensorloom.train.hooks.checkpoint_saver import CheckpointSaverHook
 from tensorloom.train.hooks.step_counter import StepCounterHook
@@ -16,6 +18,7 @@ from tensorloom.train.sessions.creators import (
 )
 from tensorloom.train.sessions.monitored_session import MonitoredSession
 from tensorloom.train.sessions.scaffold import Scaffold
+from tensorloom.train.sessions.writing_session import WriterHook, WritingSessionCreator
 
 if TYPE_CHECKING:
     from tensorloom.train.hooks.session_run_hook import SessionRunHook
@@ -52,7 +55,8 @@ def MonitoredTrainingSession(
     """A `MonitoredSession` with the hooks of a training.
 
     The chief restores the newest checkpoint or initializes the model, saves checkpoints
-    and summaries, and counts steps. Workers wait for it.
+    and summaries, and counts steps. Workers wait for it. Where TENSORLOOM_COORDINATION
+    names a lock service, a second chief of the directory waits until the first is gone.
 
     Args:
       master: target of the session.
@@ -124,6 +128,9 @@ def MonitoredTrainingSession(
             )
         )
     all_hooks.extend(hooks or [])
+    if checkpoint_dir and os.environ.get(COORDINATION_VARIABLE):
+        creator = WritingSessionCreator(creator, checkpoint_dir)
+        all_hooks.append(WriterHook(creator))
     return MonitoredSession(
         session_creator=creator,
         hooks=all_hooks,

@@ -1,0 +1,198 @@
+"""One writer of a checkpoint directory, where the job has a lock service."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from tensorloom.client.program import program_log
+from tensorloom.coordination.coordinator import (
+    VARIABLE,
+    Coordinator,
+    open_coordinator,
+)
+from tensorloom.framework import errors
+from tensorloom.storage.checkpoints import write_tokens
+from tensorloom.storage.checkpoints.write_tokens import WriteToken
+from tensorloom.storage.files import filesystem
+
+if TYPE_CHECKING:
+    from tensorloom.coordination.lock import Holder, Lock
+
+# How long a writer in waiting asks a service that does not answer.
+_SERVICE_S: Final = 600.0
+
+_coordinators: dict[str, Coordinator] = {}
+_claims: dict[str, WriterClaim] = {}
+_mutex = threading.Lock()
+
+
+def job_coordinator() -> Coordinator | None:
+    """The connection to the service of this job; None if the environment names none.
+
+    All of a process share it. It is closed when the process ends.
+
+    Raises:
+      ValueError, ImportError, errors.UnavailableError: as `open_coordinator`.
+    """
+    url = os.environ.get(VARIABLE)
+    if not url:
+        return None
+    with _mutex:
+        if url not in _coordinators:
+            if not _coordinators:
+                atexit.register(_close_all)
+            _coordinators[url] = open_coordinator(url)
+        return _coordinators[url]
+
+
+def _close_all() -> None:
+    with _mutex:
+        for coordinator in _coordinators.values():
+            coordinator.close()
+        _coordinators.clear()
+        _claims.clear()
+
+
+class WriterClaim:
+    """This process is the writer of a directory, or is to be.
+
+    Args:
+      coordinator: the service.
+      directory: of checkpoints, of any file system.
+    """
+
+    def __init__(self, coordinator: Coordinator, directory: str) -> None:
+        self.directory = directory
+        self._lock: Lock = coordinator.lock(f"writer of {_name(directory)}")
+        self._service = coordinator.store.name
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nobody else can be the writer yet."""
+        return self._lock.is_held
+
+    def take(self) -> None:
+        """Becomes the writer at once.
+
+        Raises:
+          errors.FailedPreconditionError: another process is; it says who.
+          errors.UnavailableError: the service does not answer.
+        """
+        if not self._lock.acquire(timeout_s=0):
+            holder = self._lock.holder()
+            raise errors.FailedPreconditionError(
+                None,
+                None,
+                f"Checkpoints in {self.directory} are written by "
+                f"{holder or 'a process that has just ended'}. Save to another "
+                "directory, or wait until it has ended.",
+            )
+        self._write_token()
+
+    def wait_to_take(self) -> None:
+        """Becomes the writer when the present one has ended.
+
+        Raises:
+          errors.DeadlineExceededError: the service has not answered for ten minutes.
+        """
+        answered = time.monotonic()
+        while True:
+            try:
+                if self._lock.acquire(on_wait=self._say):
+                    filesystem.make_directories(self.directory)
+                    self._write_token()
+                    return
+            except errors.UnavailableError as error:
+                if time.monotonic() - answered > _SERVICE_S:
+                    raise errors.DeadlineExceededError(
+                        None, None, error.message
+                    ) from error
+                program_log.warning("%s; asking again", error.message)
+                time.sleep(1.0)
+            else:
+                answered = time.monotonic()
+
+    def check(self) -> None:
+        """Looks whether this process is the writer; takes what nobody had meanwhile.
+
+        It asks the service only when the lease has ended.
+
+        Raises:
+          errors.AbortedError: another process is, or was.
+          errors.UnavailableError: the service does not answer.
+        """
+        if self._lock.is_held:
+            return
+        unchanged = write_tokens.is_own(self.directory)
+        if not unchanged or not self._lock.acquire(timeout_s=0):
+            raise self._lock.lost()
+        # Who had the lock in between wrote its token before anything else.
+        if not write_tokens.is_own(self.directory):
+            self._lock.release()
+            raise self._lock.lost()
+        self._write_token()
+
+    def release(self) -> None:
+        """Lets the next one write."""
+        write_tokens.release(self.directory)
+        try:
+            self._lock.release()
+        except errors.UnavailableError as error:
+            program_log.warning("%s; its lease will end", error.message)
+
+    def _write_token(self) -> None:
+        if not filesystem.is_directory(self.directory):
+            # As a save does; what is wrong shows there.
+            with contextlib.suppress(errors.OpError):
+                filesystem.make_directory(self.directory)
+        me = self._lock.holder()
+        token = WriteToken(
+            self._service, self._lock.token, str(me or "a process unknown")
+        )
+        write_tokens.claim(self.directory, token)
+
+    def _say(self, holder: Holder) -> None:
+        program_log.info(
+            "Waiting for the checkpoint directory %s: %s writes it.",
+            self.directory,
+            holder,
+        )
+
+
+def claim(directory: str, wait: bool) -> WriterClaim | None:
+    """Makes this process the writer of a directory; None where nothing coordinates.
+
+    It stays the writer until `WriterClaim.release`, or its end.
+
+    Args:
+      directory: of checkpoints; made if it is not there.
+      wait: whether to wait while another process is.
+
+    Raises:
+      errors.FailedPreconditionError: another process is, and `wait` is False.
+      errors.UnavailableError: the service does not answer.
+      errors.DeadlineExceededError: it has not for ten minutes, and `wait` is True.
+    """
+    coordinator = job_coordinator()
+    if coordinator is None:
+        return None
+    name = _name(directory)
+    with _mutex:
+        found = _claims.get(name)
+        if found is None:
+            found = _claims[name] = WriterClaim(coordinator, directory)
+    if not found.is_held:
+        if wait:
+            found.wait_to_take()
+        else:
+            found.take()
+    return found
+
+
+def _name(directory: str) -> str:
+    return directory if "://" in directory else os.path.realpath(directory)
