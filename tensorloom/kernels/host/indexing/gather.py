@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -184,6 +184,13 @@ def check_indices(indices: Any, limit: int) -> None:
 @host_kernel("GatherNd")
 def _gather_nd(c: OpKernelConstruction) -> Compute:
     def compute(params: Any, indices: Any) -> Any:
+        if (
+            0 < indices.size <= _FEW_COORDINATES
+            and indices.shape[-1] == params.ndim > 0
+        ):
+            few = _few_elements(params, indices)
+            if few is not None:
+                return scalar_or_array(few)
         flat, shape = gather_nd_plan(params.shape, indices)
         depth = indices.shape[-1]
         rows = np.reshape(
@@ -192,6 +199,22 @@ def _gather_nd(c: OpKernelConstruction) -> Compute:
         return scalar_or_array(rows[flat].reshape(shape))
 
     return compute
+
+
+# NumPy looks up so many coordinates faster than they become numbers of rows.
+_FEW_COORDINATES: Final = 4096
+
+
+def _few_elements(params: Any, indices: Any) -> Any:
+    """The elements at some coordinates; None if one of them is out of range."""
+    if indices.min() < 0:
+        return None
+    coordinates = indices.reshape(-1, params.ndim)
+    try:
+        found = params[tuple(coordinates.T)]
+    except IndexError:
+        return None
+    return found.reshape(indices.shape[:-1])
 
 
 def gather_nd_plan(shape: Sequence[int], indices: Any) -> tuple[Any, tuple[int, ...]]:
@@ -230,7 +253,8 @@ def flat_rows(indices: Any, shape: Sequence[int], gathers: bool = False) -> Any:
     # long.
     for i, limit in enumerate(shape[:depth] if len(rows) else ()):
         column = np.ascontiguousarray(coordinates[:, i], np.int64)
-        if column.min() < 0 or column.max() >= limit:
+        # Read without a sign, a negative number is a great one.
+        if column.view(np.uint64).max() >= limit:
             _out_of_range(coordinates, indices.shape[:-1], shape, gathers)
         rows *= limit
         rows += column

@@ -19,6 +19,7 @@ from tensorloom.kernels.host.array.in_place import makes_array
 from tensorloom.kernels.host.indexing.narrow_arg_max import is_narrow, narrow_arg
 from tensorloom.kernels.host.math.binary import INTEGERS, REAL_FLOATS
 from tensorloom.kernels.host.math.errors import shape_text
+from tensorloom.kernels.host.reductions.middle_axis import middle_axis_first
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
@@ -29,10 +30,10 @@ Axes = tuple[int, ...]
 # (values, axes, keepdims) -> reduced values
 Reduction = Callable[[Any, Axes, bool], Any]
 
-_add: Callable[..., Any] = np.add.reduce
-_multiply: Callable[..., Any] = np.multiply.reduce
-_fmax: Callable[..., Any] = np.fmax.reduce
-_fmin: Callable[..., Any] = np.fmin.reduce
+_add: Callable[..., Any] = middle_axis_first(np.add.reduce)
+_multiply: Callable[..., Any] = middle_axis_first(np.multiply.reduce)
+_fmax: Callable[..., Any] = middle_axis_first(np.fmax.reduce)
+_fmin: Callable[..., Any] = middle_axis_first(np.fmin.reduce)
 _and: Callable[..., Any] = np.logical_and.reduce
 _or: Callable[..., Any] = np.logical_or.reduce
 
