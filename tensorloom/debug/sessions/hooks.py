@@ -2,12 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tensorloom.debug.sessions.dumping import DumpingDebugWrapperSession
+from tensorloom.debug.sessions.local_cli import LocalCLIDebugWrapperSession
+from tensorloom.debug.sessions.requests import (
+    OnRunEndRequest,
+    OnRunStartAction,
+    OnRunStartRequest,
+)
 from tensorloom.debug.sessions.wrapper import watch_arguments
 from tensorloom.debug.watching import watch_graph
 from tensorloom.train.hooks.session_run_hook import SessionRunArgs, SessionRunHook
+
+
+class LocalCLIDebugHook(SessionRunHook):
+    """Brings up the command line of the debugger at the runs of a session."""
+
+    def __init__(
+        self,
+        ui_type: str = "curses",
+        dump_root: str | None = None,
+        thread_name_filter: str | None = None,
+        config_file_path: str | None = None,
+    ) -> None:
+        """The arguments are those of `LocalCLIDebugWrapperSession`."""
+        self._arguments = {
+            "ui_type": ui_type,
+            "dump_root": dump_root,
+            "thread_name_filter": thread_name_filter,
+            "config_file_path": config_file_path,
+        }
+        self._wrapper: LocalCLIDebugWrapperSession | None = None
+        self._filters: dict[str, Callable[[Any, Any], bool]] = {}
+        self._action = ""
+
+    def add_tensor_filter(
+        self, filter_name: str, tensor_filter: Callable[[Any, Any], bool]
+    ) -> None:
+        """Adds a filter, see `LocalCLIDebugWrapperSession.add_tensor_filter`."""
+        self._filters[filter_name] = tensor_filter
+        if self._wrapper is not None:
+            self._wrapper.add_tensor_filter(filter_name, tensor_filter)
+
+    def before_run(self, run_context: Any) -> SessionRunArgs:
+        """Asks what is to be done, and says what is watched."""
+        from tensorloom.protos.config_pb2 import RunOptions
+
+        if self._wrapper is None:
+            arguments: dict[str, Any] = self._arguments
+            self._wrapper = LocalCLIDebugWrapperSession(
+                run_context.session, **arguments
+            )
+            for name, tensor_filter in self._filters.items():
+                self._wrapper.add_tensor_filter(name, tensor_filter)
+        wrapper = self._wrapper
+        wrapper.increment_run_call_count()
+        asked = run_context.original_args
+        response = wrapper.on_run_start(
+            OnRunStartRequest(
+                asked.fetches, asked.feed_dict, None, None, wrapper.run_call_count
+            )
+        )
+        self._action = response.action
+        options = RunOptions()
+        if self._action == OnRunStartAction.DEBUG_RUN:
+            wrapper._decorate_run_options_for_debug(
+                options, response.debug_urls, **watch_arguments(response)
+            )
+        elif self._action == OnRunStartAction.PROFILE_RUN:
+            wrapper._decorate_run_options_for_profile(options)
+        return SessionRunArgs(None, feed_dict=None, options=options)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Shows what came of it."""
+        assert self._wrapper is not None
+        self._wrapper.on_run_end(OnRunEndRequest(self._action, run_values.run_metadata))
 
 
 class DumpingDebugHook(SessionRunHook):

@@ -51,7 +51,9 @@ def tensor_events(watched: Watched, limit: int | None = None) -> Iterator[Any]:
         )
         plugin = value.metadata.plugin_data
         plugin.plugin_name = _PLUGIN
-        plugin.content = json.dumps(_facts(watched, count, index)).encode()
+        plugin.content = json.dumps(
+            _facts(watched, count, index), separators=(",", ":")
+        ).encode()
         value.tensor.CopyFrom(proto)
         if count > 1:
             value.tensor.tensor_content = content[index * size : (index + 1) * size]

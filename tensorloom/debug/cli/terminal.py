@@ -1,0 +1,84 @@
+"""Reads commands line by line: from a terminal with completion, or from a pipe."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+from tensorloom.debug.cli.commands import CommandExit, CommandTable
+
+PROMPT: Final = "tfdbg> "
+# Both names that TensorFlow has mean this one.
+UI_TYPES: Final = ("curses", "readline")
+_LEAVES: Final = ("exit", "quit")
+EXPLICIT_USER_EXIT: Final = "explicit_user_exit"
+
+
+def check_ui_type(ui_type: str) -> None:
+    """Raises ValueError for a user interface that there is not."""
+    if ui_type not in UI_TYPES:
+        raise ValueError(
+            f"There is no ui_type {ui_type!r}; there are {', '.join(UI_TYPES)}"
+        )
+
+
+def converse(table: CommandTable, title: str, first: str, words: list[str]) -> Any:
+    """Asks for commands until one leaves.
+
+    Args:
+      table: the commands.
+      title: is printed before all.
+      first: a command that is answered before anybody was asked.
+      words: names that Tab completes, beside those of commands.
+
+    Returns:
+      What the command that left gives. `EXPLICIT_USER_EXIT` after `exit`, and at the
+      end of the input.
+    """
+    print(title)
+    with _Completion([*table.names, *words]):
+        line = first
+        while True:
+            try:
+                answer = table.answer(line)
+            except CommandExit as left:
+                return left.token
+            if answer:
+                print(answer, end="\n\n", flush=True)
+            try:
+                line = input(PROMPT).strip()
+            except EOFError:
+                return EXPLICIT_USER_EXIT
+            if line in _LEAVES:
+                return EXPLICIT_USER_EXIT
+
+
+class _Completion:
+    """Completes words at a terminal in a `with` block."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._words = sorted(set(words))
+        self._readline: Any = None
+        self._before: tuple[Any, str] | None = None
+
+    def __enter__(self) -> None:
+        if not sys.stdin.isatty():
+            return
+        try:
+            import readline
+        except ImportError:  # a Python without it
+            return
+        self._readline = readline
+        self._before = readline.get_completer(), readline.get_completer_delims()
+        readline.set_completer(self._complete)
+        readline.set_completer_delims(" ")
+        readline.parse_and_bind("tab: complete")
+
+    def __exit__(self, *error: object) -> None:
+        if self._readline is not None and self._before is not None:
+            self._readline.set_completer(self._before[0])
+            self._readline.set_completer_delims(self._before[1])
+
+    def _complete(self, text: str, state: int) -> str | None:
+        found = [word for word in self._words if word.startswith(text)]
+        return found[state] if state < len(found) else None
