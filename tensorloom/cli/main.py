@@ -19,6 +19,7 @@ from tensorloom.cli import (
     saved_model,
     serve,
     server,
+    stream,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     records.COMMAND,
     server.COMMAND,
     serve.COMMAND,
+    stream.COMMAND,
     cluster.COMMAND,
 )
 

@@ -8,6 +8,7 @@ import gc
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from typing import Any, Final
 
 from tensorloom.cli.command import Command
@@ -16,7 +17,7 @@ _TRUE: Final = ("1", "true", "t", "yes", "y", "on", "")
 _FALSE: Final = ("0", "false", "f", "no", "n", "off")
 
 # Every field of `ServerOptions`: its flag has the same name.
-_HELP: Final = {
+HELP: Final = {
     "port": "for gRPC; 0: none, -1: any free one",
     "rest_api_port": "for HTTP; 0: none, -1: any free one",
     "bind_address": "the address to listen at; 0.0.0.0 for all",
@@ -101,17 +102,41 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
     for name in (*_WITHOUT_EFFECT, *_REFUSED):
         parser.add_argument(f"--{name}", nargs="?", const="", help=argparse.SUPPRESS)
-    for field in dataclasses.fields(ServerOptions):
+    add_flags(parser, ServerOptions, HELP)
+
+
+def add_flags(
+    parser: argparse._ActionsContainer,
+    options: Any,
+    texts: Mapping[str, str],
+    **defaults: Any,
+) -> None:
+    """Adds a flag for each field of a class of options, with its name.
+
+    Args:
+      parser: of the command, or a group of its flags.
+      options: a dataclass whose fields have defaults.
+      texts: the help on each.
+      defaults: those that are others here.
+    """
+    for field in dataclasses.fields(options):
         kind = type(field.default)
+        default = defaults.get(field.name, field.default)
         given: dict[str, Any] = {"type": _boolean if kind is bool else kind}
         if kind is bool:
             given.update(nargs="?", const=True, metavar="BOOL")
         parser.add_argument(
             f"--{field.name}",
-            default=field.default,
-            help=f"{_HELP[field.name]} (default: {field.default!r})",
+            default=default,
+            help=f"{texts[field.name]} (default: {default!r})",
             **given,
         )
+
+
+def chosen(given: argparse.Namespace, options: Any) -> Any:
+    """The options of a class that a command line gives."""
+    names = [field.name for field in dataclasses.fields(options)]
+    return options(**{name: getattr(given, name) for name in names})
 
 
 def _boolean(text: str) -> bool:
@@ -135,10 +160,8 @@ def _execute(options: argparse.Namespace) -> int:
     for name, reason in _WITHOUT_EFFECT.items():
         if getattr(options, name) is not None:
             print(f"--{name} has no effect: {reason}", file=sys.stderr)
-    names = [field.name for field in dataclasses.fields(ServerOptions)]
-    chosen = ServerOptions(**{name: getattr(options, name) for name in names})
     try:
-        return _serve(chosen)
+        return _serve(chosen(options, ServerOptions))
     except ImportError as error:
         print(
             f"tensorloom serve: {error}: install 'tensorloom[serving]'", file=sys.stderr
@@ -158,13 +181,12 @@ COMMAND = Command(
 )
 
 
-def _serve(options: Any) -> int:
+def prepare_process() -> None:
+    """Makes this process one that serves."""
     import logging
 
     # Models have any op.
     import tensorloom  # noqa: F401
-    from tensorloom.framework.runtime import threads
-    from tensorloom.serving.model_server import ModelServer
 
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -177,6 +199,13 @@ def _serve(options: Any) -> int:
     # A thread that computes in Python, such as one that loads, hands over to requests
     # sooner.
     sys.setswitchinterval(0.001)
+
+
+def _serve(options: Any) -> int:
+    from tensorloom.framework.runtime import threads
+    from tensorloom.serving.model_server import ModelServer
+
+    prepare_process()
     server = ModelServer(options)
     stopping = threading.Event()
 

@@ -30,6 +30,34 @@ def predictions(signature: Signature, outputs: Mapping[str, Any]) -> bytes:
       errors.InvalidArgumentError: an output has no rows, or others than the first, or
         JSON has no values of its dtype.
     """
+    written = _written_rows(signature, outputs)
+    if len(written) == 1:
+        (texts,) = written.values()
+        body = ", ".join(texts)
+    else:
+        names = [json.dumps(name) for name in written]
+        lines = zip(*written.values(), strict=True)
+        body = ",".join(_row_object(names, values) for values in lines)
+    return f'{{\n    "predictions": [{body}\n    ]\n}}'.encode()
+
+
+def row_objects(signature: Signature, outputs: Mapping[str, Any]) -> list[bytes]:
+    """An object of each row on one line, with its outputs' names.
+
+    Raises:
+      errors.InvalidArgumentError: as `predictions`.
+    """
+    written = _written_rows(signature, outputs)
+    names = [json.dumps(name) for name in written]
+    return [
+        ("{" + ", ".join(map(": ".join, zip(names, texts, strict=True))) + "}").encode()
+        for texts in zip(*written.values(), strict=True)
+    ]
+
+
+def _written_rows(
+    signature: Signature, outputs: Mapping[str, Any]
+) -> dict[str, list[str]]:
     rows: int | None = None
     for name, value in outputs.items():
         if not np.ndim(value):
@@ -43,14 +71,7 @@ def predictions(signature: Signature, outputs: Mapping[str, Any]) -> bytes:
     written = {name: _rows(signature, name, v) for name, v in outputs.items()}
     if not written:
         raise invalid("Cannot convert empty tensor map to JSON")
-    if len(written) == 1:
-        (texts,) = written.values()
-        body = ", ".join(texts)
-    else:
-        names = [json.dumps(name) for name in written]
-        lines = zip(*written.values(), strict=True)
-        body = ",".join(_row_object(names, values) for values in lines)
-    return f'{{\n    "predictions": [{body}\n    ]\n}}'.encode()
+    return written
 
 
 def _row_object(names: list[str], values: tuple[str, ...]) -> str:
