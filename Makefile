@@ -30,7 +30,7 @@ $(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "installing into $(VENV): a minute or two, most of it PyTorch"
-	@$(INSTALL) -e '.[examples,kafka,serving,otel,dev]'
+	@$(INSTALL) -e '.[examples,export,kafka,serving,otel,dev]'
 	@touch $@ $(VENV)/.user
 
 .PHONY: venv

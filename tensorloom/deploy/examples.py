@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tensorloom.deploy.frozen_model import FrozenModel
 
 # Sizes that the graph does not know, in values that are made up.
-_BATCH: Final = 4
+_BATCHES: Final = (4, 3)
 _SIZE: Final = 8
 _SEED: Final = 20151109
 
@@ -91,16 +91,19 @@ def _as_fed(array: Any) -> Any:
     return array.astype(object) if array.dtype.kind == "S" else array
 
 
-def made_up(model: FrozenModel, batches: int = 2) -> Examples:
-    """Draws of the shapes and dtypes of the model's inputs; the same each time."""
+def made_up(model: FrozenModel) -> Examples:
+    """Draws of the shapes and dtypes of the model's inputs; the same each time.
+
+    Two batches, of different sizes where the model allows that.
+    """
     draws = np.random.default_rng(_SEED)
     return Examples(
         [
             {
-                key: _draw(draws, dtype, shape)
+                key: _draw(draws, dtype, shape, batch)
                 for key, (dtype, shape) in input_specs(model).items()
             }
-            for _ in range(batches)
+            for batch in _BATCHES
         ],
         source="values that were made up",
     )
@@ -121,10 +124,12 @@ def input_specs(model: FrozenModel) -> Mapping[str, tuple[Any, TensorShape]]:
     return specs
 
 
-def _draw(draws: np.random.Generator, dtype: Any, shape: TensorShape) -> Any:
-    sizes = [_BATCH, _SIZE] if shape.ndims is None else shape.as_list()
+def _draw(
+    draws: np.random.Generator, dtype: Any, shape: TensorShape, batch: int
+) -> Any:
+    sizes = [batch, _SIZE] if shape.ndims is None else shape.as_list()
     sizes = [
-        (_SIZE if at else _BATCH) if size is None else size
+        (_SIZE if at else batch) if size is None else size
         for at, size in enumerate(sizes)
     ]
     if dtype == dtypes.string:

@@ -55,13 +55,20 @@ class Runner:
 
     def run_all(self, batches: Sequence[Values]) -> dict[str, Any]:
         """The outputs of several batches, one after the other along the first axis."""
-        parts = [self.run(batch) for batch in batches]
-        return {
-            key: np.concatenate([np.atleast_1d(part[key]) for part in parts])
-            if len(parts) > 1
-            else parts[0][key]
-            for key in self.model.outputs
-        }
+        return joined([self.run(batch) for batch in batches])
+
+
+def joined(parts: Sequence[Values]) -> dict[str, Any]:
+    """The outputs of batches as those of one; flat, if other sizes differ."""
+    if len(parts) == 1:
+        return dict(parts[0])
+    found = {}
+    for key in parts[0]:
+        values = [np.atleast_1d(part[key]) for part in parts]
+        if len({value.shape[1:] for value in values}) > 1:
+            values = [value.reshape(-1) for value in values]
+        found[key] = np.concatenate(values)
+    return found
 
 
 def seconds_of(runners: Sequence[Runner], values: Values, times: int) -> list[float]:

@@ -1,0 +1,308 @@
+"""Loops, branches, calls, and the arrays that loops fill."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from onnx import helper
+
+from tensorloom.deploy.onnx.registry import builder
+from tensorloom.deploy.onnx.scope import Scope, Site
+from tensorloom.deploy.program import Unexportable
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
+
+if TYPE_CHECKING:
+    from tensorloom.framework.graph.graph_ir import Edge, FunctionIR
+    from tensorloom.framework.types.attr_value import NameAttrList
+    from tensorloom.framework.types.dtypes import DType
+
+#: What a tensor that ONNX does not have stands for here: a handle, or the flow of an
+#: array whose contents are elsewhere.
+HANDLE: Final = ""
+
+
+def _function(site: Site, attr: str) -> FunctionIR:
+    called: NameAttrList = site.node.attrs[attr]
+    return site.model.graph.functions[called.name]
+
+
+def _body(site: Site, function: FunctionIR, arguments: list[str], first: int) -> Scope:
+    """The nodes of a function, in a graph of their own.
+
+    Args:
+      function: what is written.
+      arguments: the ONNX names of its arguments.
+      first: the input of the call that is the first argument.
+    """
+    values: dict[Edge, str] = {
+        (name, 0): value
+        for name, value in zip(function.arg_names, arguments, strict=True)
+    }
+    scope = Scope(site.model, function.nodes, values)
+    scope.arguments = _arguments(function)
+    for at, name in enumerate(function.arg_names):
+        static = site.static(first + at)
+        if static is not None:
+            scope.known[name, 0] = static
+    return scope
+
+
+def _arguments(function: FunctionIR) -> dict[str, tuple[DType, TensorShape]]:
+    shapes = function.arg_shapes or [UNKNOWN] * len(function.arg_names)
+    facts = zip(function.arg_types, shapes, strict=True)
+    return dict(zip(function.arg_names, facts, strict=True))
+
+
+def _results(scope: Scope, function: FunctionIR) -> list[str]:
+    return [scope.values[edge] for edge in function.returns]
+
+
+@builder("PartitionedCall", "StatefulPartitionedCall")
+def _call(site: Site) -> list[str]:
+    function = _function(site, "f")
+    inner = _body(site, function, site.inputs, 0)
+    inner.build()
+    site.scope.made += inner.made
+    return _results(inner, function)
+
+
+@builder("If", "StatelessIf")
+def _branches(site: Site) -> list[str]:
+    graphs = {}
+    for attr in ("then_branch", "else_branch"):
+        function = _function(site, attr)
+        inner = _body(site, function, site.inputs[1:], 1)
+        inner.build()
+        graphs[attr] = _graph(inner, _results(inner, function), [], site)
+    test = site[0]
+    if site.input_dtype(0) != dtypes.bool:
+        raise Unexportable("its predicate is no truth")
+    return site.ops("If", test, outputs=len(site.node.output_types), **graphs)
+
+
+def _graph(scope: Scope, results: list[str], inputs: list[Any], site: Site) -> Any:
+    """A subgraph. Its results are values of its own, as ONNX wants them."""
+    outputs = []
+    for result in results:
+        name = scope.emit("Identity", result)[0]
+        outputs.append(helper.make_empty_tensor_value_info(name))
+    return helper.make_graph(scope.made, site.model.fresh("body"), inputs, outputs)
+
+
+# --- loops ---------------------------------------------------------------------------
+
+
+@builder("While", "StatelessWhile")
+def _loop(site: Site) -> list[str]:
+    """A Loop whose state is what changes; what stays is read from around it."""
+    test, step = _function(site, "cond"), _function(site, "body")
+    count = len(site)
+    changing = [
+        at for at in range(count) if step.returns[at] != (step.arg_names[at], 0)
+    ]
+    lists = _written_lists(site, step, changing)
+    state = [at for at in changing if at not in lists]
+    inner_names = {at: site.model.fresh("state") for at in (*state, *lists)}
+    arguments = [inner_names.get(at, site[at]) for at in range(count)]
+
+    before = _body(site, test, site.inputs, 0)
+    _forget(before, test, changing)
+    before.build()
+    site.scope.made += before.made
+    first = _results(before, test)[0]
+
+    body = _body(site, step, arguments, 0)
+    _forget(body, step, changing)
+    for flow in lists:
+        body.arrays[step.arg_names[flow], 0] = inner_names[flow]
+    _read_only(site, body, step, changing)
+    body.build()
+    results = _results(body, step)
+    for flow in lists:
+        results[flow] = body.arrays[step.returns[flow]]
+
+    after = Scope(
+        site.model,
+        test.nodes,
+        {(name, 0): results[at] for at, name in enumerate(test.arg_names)},
+    )
+    after.arguments = _arguments(test)
+    after.build()
+    body.made += after.made
+    goes_on = _results(after, test)[0]
+
+    carried = [*state, *lists]
+    inputs = [
+        helper.make_tensor_value_info(site.model.fresh("iteration"), 7, []),
+        helper.make_tensor_value_info(site.model.fresh("goes"), 9, []),
+        *(_info(site, inner_names[at], at, lists) for at in carried),
+    ]
+    graph = _graph(body, [goes_on, *(results[at] for at in carried)], inputs, site)
+    starts = [
+        site.op("SequenceEmpty", dtype=site.element_type(lists[at]))
+        if at in lists
+        else site[at]
+        for at in carried
+    ]
+    made = site.ops("Loop", "", first, *starts, outputs=len(carried), body=graph)
+    outputs = list(site.inputs)
+    for at, name in zip(carried, made, strict=True):
+        outputs[at] = name
+        if at in lists:
+            site.scope.arrays[site.node.name, at] = name
+            outputs[at] = HANDLE
+    return outputs
+
+
+def _forget(scope: Scope, function: FunctionIR, changing: list[int]) -> None:
+    """What changes in a loop is no constant there."""
+    for at in changing:
+        scope.known.pop((function.arg_names[at], 0), None)
+
+
+def _info(site: Site, name: str, at: int, lists: dict[int, Any]) -> Any:
+    if at in lists:
+        element = helper.make_tensor_type_proto(site.element_type(lists[at]), None)
+        return helper.make_value_info(name, helper.make_sequence_type_proto(element))
+    return helper.make_tensor_value_info(
+        name, site.element_type(site.input_dtype(at)), None
+    )
+
+
+def _read_only(site: Site, body: Scope, step: FunctionIR, changing: list[int]) -> None:
+    """Arrays that were filled before the loop, and that it only reads."""
+    for at, edge in enumerate(site.node.inputs):
+        if at not in changing and edge in site.scope.arrays:
+            body.arrays[step.arg_names[at], 0] = site.scope.arrays[edge]
+
+
+def _written_lists(site: Site, step: FunctionIR, changing: list[int]) -> dict[int, Any]:
+    """The flows of arrays that each iteration writes its own element of: by argument,
+    the element's dtype.
+
+    Raises:
+      Unexportable: an array is written in another way.
+    """
+    counters = {
+        name
+        for at, name in enumerate(step.arg_names)
+        if at in changing and _counts_from_zero(site, step, at)
+    }
+    found = {}
+    for at in changing:
+        node = step.nodes.get(step.returns[at][0])
+        if node is None or node.op != "TensorArrayWriteV3":
+            continue
+        if node.inputs[3] != (step.arg_names[at], 0):
+            raise Unexportable("it writes several elements of an array in an iteration")
+        if node.inputs[1][0] not in counters:
+            raise Unexportable("it writes an array at other places than 0, 1, 2, ...")
+        start = site.scope.source.get(site.node.inputs[at][0])
+        if start is None or start.op != "TensorArrayV3":
+            raise Unexportable("it writes to an array that has elements before")
+        found[at] = node.attrs["T"]
+    return found
+
+
+def _counts_from_zero(site: Site, step: FunctionIR, at: int) -> bool:
+    start = site.static(at)
+    node = step.nodes.get(step.returns[at][0])
+    if start is None or int(np.size(start)) != 1 or node is None or np.any(start):
+        return False
+    if node.op not in ("Add", "AddV2") or (step.arg_names[at], 0) not in node.inputs:
+        return False
+    others = [edge for edge in node.inputs if edge != (step.arg_names[at], 0)]
+    one = step.nodes.get(others[0][0]) if others else None
+    return one is not None and one.op == "Const" and int(one.attrs["value"]) == 1
+
+
+# --- arrays --------------------------------------------------------------------------
+
+
+@builder("TensorArrayV3")
+def _array(site: Site) -> list[str]:
+    return [HANDLE, HANDLE]
+
+
+@builder("TensorArrayScatterV3")
+def _scatter(site: Site) -> str:
+    places = site.scope.source.get(site.node.inputs[1][0])
+    is_whole = places is not None and (
+        (places.op == "Range" and _starts_at_zero(site, places.inputs))
+        or (
+            places.op == "Const"
+            and np.array_equal(
+                places.attrs["value"], np.arange(places.attrs["value"].size)
+            )
+        )
+    )
+    if not is_whole:
+        raise Unexportable("it fills an array in another order than 0, 1, 2, ...")
+    site.scope.arrays[site.node.name, 0] = ("stacked", site[2])
+    return HANDLE
+
+
+def _starts_at_zero(site: Site, inputs: Any) -> bool:
+    nodes = [site.scope.source.get(edge[0]) for edge in (inputs[0], inputs[2])]
+    values = [
+        n.attrs["value"] if n is not None and n.op == "Const" else None for n in nodes
+    ]
+    return values == [0, 1]
+
+
+def _stacked(site: Site, at: int) -> str:
+    """The contents of an array as one tensor."""
+    edge = site.node.inputs[at]
+    while edge not in site.scope.arrays:
+        node = site.scope.source.get(edge[0])
+        if node is None or node.op != "Identity":
+            raise Unexportable("the contents of its array are not known")
+        edge = node.inputs[0]
+    contents = site.scope.arrays[edge]
+    if isinstance(contents, tuple):
+        return str(contents[1])
+    stacked = site.op("ConcatFromSequence", contents, axis=0, new_axis=1)
+    # A loop that ends early leaves zeros behind.
+    shape = site.op("Shape", stacked)
+    size = site.cast(site.op("Reshape", _size_of(site), site.ints(1)), dtypes.int64)
+    written = site.op("Slice", shape, site.ints(0), site.ints(1))
+    rest = site.op("Slice", shape, site.ints(1), site.ints(np.iinfo(np.int64).max))
+    left = site.op("Concat", site.op("Sub", size, written), rest, axis=0)
+    zeros = site.op("Expand", site.like(0, site.dtype()), left)
+    return site.op("Concat", stacked, zeros, axis=0)
+
+
+@builder("TensorArrayReadV3")
+def _read(site: Site) -> str:
+    return site.op("Gather", _stacked(site, 2), site[1], axis=0)
+
+
+@builder("TensorArrayGatherV3")
+def _gather(site: Site) -> str:
+    return site.op("Gather", _stacked(site, 2), site[1], axis=0)
+
+
+@builder("TensorArraySizeV3")
+def _size(site: Site) -> str:
+    return _size_of(site)
+
+
+def _size_of(site: Site) -> str:
+    """How many elements an array has, written or not."""
+    source = site.scope.source.get(site.node.inputs[0][0])
+    if source is None or source.op != "TensorArrayV3":
+        raise Unexportable("the size of its array is not known")
+    return site.scope.values[source.inputs[0]]
+
+
+@builder("TensorArrayWriteV3")
+def _write(site: Site) -> str:
+    # The loop has checked that it is one after the last.
+    contents = site.scope.arrays.get(site.node.inputs[3])
+    if not isinstance(contents, str):
+        raise Unexportable("it writes to an array outside a loop")
+    made = site.op("SequenceInsert", contents, site[2])
+    site.scope.arrays[site.node.name, 0] = made
+    return HANDLE

@@ -1,0 +1,104 @@
+"""A frozen model as exporters read it: nodes in order, structured control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.client.importing.importer import import_graph_def
+from tensorloom.deploy import examples, optimizing
+from tensorloom.framework import errors
+from tensorloom.framework.graph import graph_def
+from tensorloom.framework.graph.dataflow_graph import Graph
+from tensorloom.framework.graph.graph_ir import GraphIR, Node
+from tensorloom.framework.interfaces import StepSignature
+from tensorloom.master.functionalize import functionalize
+from tensorloom.master.prepare import session_state
+from tensorloom.master.prepare.prune import prune
+from tensorloom.master.prepare.shape_propagation import with_shapes
+
+if TYPE_CHECKING:
+    from tensorloom.deploy.frozen_model import FrozenModel
+    from tensorloom.framework.types.dtypes import DType
+    from tensorloom.framework.types.tensor_shape import TensorShape
+
+
+@dataclass(frozen=True)
+class Program:
+    """What an exporter writes."""
+
+    #: `_Arg` nodes for the inputs and `_Retval` nodes for the outputs.
+    graph: GraphIR
+    #: The inputs in order: key, dtype and shape.
+    inputs: tuple[tuple[str, DType, TensorShape], ...]
+    #: The outputs: key, and which `_Retval` it is.
+    outputs: tuple[tuple[str, int], ...]
+    #: The nodes that fill tables, with what they read.
+    tables: GraphIR
+
+
+def program_of(model: FrozenModel) -> Program:
+    """The program of a model: constants folded, classic control flow as functions."""
+    small = optimizing.transformed(model)
+    specs = examples.input_specs(small)
+    whole = session_state.extend(GraphIR(), graph_def.from_proto(small.graph_def))
+    with Graph().as_default() as client:
+        import_graph_def(small.graph_def, name="")
+    whole = whole.with_nodes(
+        node.replace(
+            output_shapes=tuple(
+                tensor.shape
+                for tensor in client.get_operation_by_name(node.name).outputs
+            )
+        )
+        for node in whole.nodes.values()
+    )
+    # Two keys may be of one tensor, which a step gives once.
+    signature = StepSignature(
+        tuple(small.inputs.values()), tuple(dict.fromkeys(small.outputs.values()))
+    )
+    graph = functionalize(prune(whole, signature, ""))
+    graph = with_shapes(graph, graph.functions.keys())
+    tables = whole.with_nodes([])
+    if model.init:
+        tables = prune(whole, StepSignature((), (), (model.init,)), "")
+    return Program(
+        graph,
+        tuple((key, *spec) for key, spec in specs.items()),
+        tuple(
+            (key, signature.fetches.index(tensor))
+            for key, tensor in small.outputs.items()
+        ),
+        tables,
+    )
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A node that cannot be exported."""
+
+    name: str
+    op: str
+    reason: str
+
+
+class Unexportable(Exception):
+    """Why the node at hand cannot be exported."""
+
+
+def refused(what: str, refusals: Iterable[Refusal]) -> errors.UnimplementedError:
+    """The error of a model that cannot be exported: every node and its reason."""
+    lines = [f"  {one.name} ({one.op}): {one.reason}" for one in refusals]
+    error = errors.UnimplementedError(
+        None,
+        None,
+        "\n".join([f"{len(lines)} nodes cannot be written as {what}:", *lines]),
+    )
+    error.refusals = tuple(refusals)  # type: ignore[attr-defined]
+    return error
+
+
+def static_value(node: Node | None) -> Any:
+    """The array of a Const; None of other nodes."""
+    return node.attrs["value"] if node is not None and node.op == "Const" else None
