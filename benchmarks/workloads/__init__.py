@@ -10,6 +10,7 @@ from benchmarks.workloads import (
     contrib_text,
     datasets,
     distributed,
+    eager,
     estimators,
     graphs,
     inputs,
@@ -41,6 +42,7 @@ WORKLOADS = {
         distributed,
         pieces,
         locks,
+        eager,
     )
     for workload in module.table.workloads
 }

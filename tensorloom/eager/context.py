@@ -77,7 +77,7 @@ class Context:
         )
         self._by_given = self._kernels.by_given
         self._record: RunRecord | None = None
-        self._is_single = self.placement.is_single
+        self._is_single = self._is_plain = self.placement.is_single
 
     # --- devices and values ----------------------------------------------
 
@@ -145,7 +145,8 @@ class Context:
         """
         key: Any = None
         try:
-            types = [handle.dtype for handle in inputs]
+            # Dtypes are there once each: their identity costs less than their hash.
+            types = [id(handle.dtype) for handle in inputs]
             key = (op_type, device, given_key(attrs) if attrs else None, *types)
             if not self._is_single:
                 key = (*key, *[handle.device.name for handle in inputs])
@@ -155,6 +156,8 @@ class Context:
         try:
             if kernel is None:
                 return self._execute_anew(op_type, inputs, attrs, device, key)
+            if self._is_plain:
+                return kernel.run(inputs)
             return self._run_kernel(kernel, inputs)
         except errors.OpError as error:
             message = f"{error.message} [Op:{op_type}]"
@@ -185,11 +188,15 @@ class Context:
             self._kernels.keep(key, kernel)
         return self._run_kernel(kernel, op.inputs)
 
-    def run(self, op: EagerOperation) -> list[TensorHandle]:
-        """Runs an op that was put together; raises as `EagerOperation.run`."""
+    def run(self, op: EagerOperation, room: int | None = None) -> list[TensorHandle]:
+        """Runs an op that was put together; arguments and errors of its `run`."""
         if op.op_type == "Const":
-            return [self._constant(op)]
-        return self._run_kernel(self._kernels.kernel_of(op), op.inputs)
+            constant = self._constant(op)
+            _check_room(1, room)
+            return [constant]
+        kernel = self._kernels.kernel_of(op)
+        _check_room(len(kernel.node.output_types), room)
+        return self._run_kernel(kernel, op.inputs)
 
     def _run_kernel(
         self, kernel: Kernel, inputs: Sequence[TensorHandle]
@@ -252,10 +259,12 @@ class Context:
         """Records from now on when and where each op runs."""
         if self._record is None:
             self._record = RunRecord()
+        self._is_plain = False
 
     def disable_run_metadata(self) -> None:
         """Stops that, and forgets what was recorded."""
         self._record = None
+        self._is_plain = self._is_single
 
     def export_run_metadata(self) -> RunMetadata:
         """What was recorded since the last call, as a message."""
@@ -292,3 +301,8 @@ def _checked(value: Any) -> TensorHandle:
             f"{type(value).__name__}"
         )
     return value
+
+
+def _check_room(count: int, room: int | None) -> None:
+    if room is not None and count > room:
+        raise invalid_argument(f"Expecting {count} outputs, but *num_retvals is {room}")

@@ -26,6 +26,7 @@ from tensorloom.worker.compile import kernel_choice
 from tensorloom.worker.compile.emitter import Emitter
 from tensorloom.worker.compile.values import Root, Scope, Value
 from tensorloom.worker.run import inference, torch_threads
+from tensorloom.worker.run.inference import enter_quiet, leave_quiet
 from tensorloom.worker.run.node_error import to_op_error
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class _Chosen:
     """A kernel that was made, and how it is called."""
 
     compute: Callable[..., Any]
-    takes: tuple[Callable[[TensorHandle], Any], ...]  # one for each input
+    # One for each input; None: all in host memory, or all as tensors.
+    takes: tuple[Callable[[TensorHandle], Any], ...] | None
     gives: tuple[tuple[Any, bool], ...]  # (dtype, is_host) of each output
     is_host: bool
     context: bool
@@ -91,7 +93,6 @@ class OpKernel:
         self._lock = threading.RLock()
         # On one CPU it does not matter where a value is: both views cost little.
         self._is_cpu = device.device_type == "CPU"
-        self._errors = np.errstate
 
     def run(self, inputs: Sequence[TensorHandle]) -> list[TensorHandle]:
         """Runs the kernel.
@@ -111,21 +112,28 @@ class OpKernel:
                 chosen = self._by_sizes.get(sizes)
             if chosen is None:
                 chosen = self._choose(inputs, sizes)
-        arguments = [
-            take(handle) for take, handle in zip(chosen.takes, inputs, strict=True)
-        ]
-        if chosen.context:
-            arguments.insert(0, self._step)
+        if chosen.takes is not None:
+            arguments = [
+                take(handle) for take, handle in zip(chosen.takes, inputs, strict=True)
+            ]
+            if chosen.context:
+                arguments.insert(0, self._step)
+        elif chosen.is_host:
+            arguments = [h.value if h.is_host else h.host() for h in inputs]
+        else:
+            arguments = [h.tensor() if h.is_host else h.value for h in inputs]
+        quiet = enter_quiet()
         try:
             if chosen.is_host:
-                with np.errstate(all="ignore"):
-                    result = chosen.compute(*arguments)
+                result = chosen.compute(*arguments)
             else:
                 self._adjust_threads()
-                with self._mode(), np.errstate(all="ignore"):
+                with self._mode():
                     result = chosen.compute(*arguments)
         except Exception as error:
             raise _told(error) from error
+        finally:
+            leave_quiet(quiet)
         gives, device = chosen.gives, self.device
         if self._is_single:
             ((dtype, is_host),) = gives
@@ -216,10 +224,12 @@ class OpKernel:
             else _TAKES[want]
             for want, dtype in zip(wants, self._input_types, strict=True)
         ]
+        plain = TensorHandle.host if definition.host else TensorHandle.tensor
+        is_uniform = not definition.context and all(take is plain for take in takes)
         in_host = kernel_choice.output_memory(self._op_def, definition, self.node)
         return _Chosen(
             definition.factory(construction),
-            tuple(takes),
+            None if is_uniform else tuple(takes),
             tuple(zip(self.node.output_types, in_host, strict=True)),
             definition.host,
             definition.context,

@@ -10,6 +10,7 @@ import platform
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.eager.placement import no_device
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
 from tensorloom.framework.errors import invalid_argument
@@ -183,25 +184,36 @@ class EagerOperation:
 
     # --- running ---------------------------------------------------------
 
-    def run(self) -> list[TensorHandle]:
+    def run(self, room: int | None = None) -> list[TensorHandle]:
         """Runs the op; the outputs in order, those of lists one after another.
 
+        Args:
+          room: how many outputs there may be; None: any number.
+
         Raises:
-          errors.InvalidArgumentError: attrs or inputs do not fit the op, or it does not
-            run without a graph.
+          errors.InvalidArgumentError: attrs or inputs do not fit the op, it does not
+            run without a graph, or it has more outputs than there may be.
           errors.NotFoundError: no device has a kernel.
           errors.OpError: what its kernel raised.
         """
-        return self.context.run(self)
+        return self.context.run(self, room)
 
     def complete_attrs(self) -> dict[str, Any]:
         """The attrs, checked, with defaults.
 
         Raises:
-          errors.InvalidArgumentError: one is missing, unknown, or not allowed.
+          errors.NotFoundError: a dtype is not allowed. As in TensorFlow 1.15 a device
+            that has a kernel is looked for first.
+          errors.InvalidArgumentError: an attr is missing, unknown, or not allowed.
         """
         if self.is_function:
             return dict(self.attrs)
+        for name, value in self.attrs.items():
+            attr = self.op_def.attrs.get(name)
+            if attr is None or attr.type != "type" or attr.allowed is None:
+                continue
+            if value not in attr.allowed:
+                raise no_device(self.op_type, self.attrs)
         try:
             return node_attrs.complete_attrs(self.op_def, self.attrs)
         except errors.InvalidArgumentError as error:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 import logging
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.cluster.local import has_kernel
 from tensorloom.framework import errors
@@ -45,7 +46,8 @@ class Placement:
         """
         self.devices = list(devices)
         self.soft = soft
-        self.policy = policy
+        self._policy = policy
+        self._of_thread = threading.local()
         is_cpu = [d.device_type == "CPU" for d in devices]
         self._preferred = sorted(devices, key=lambda d: d.device_type == "CPU")
         self.cpu = next(d for d, cpu in zip(devices, is_cpu, strict=True) if cpu)
@@ -55,6 +57,16 @@ class Placement:
     def is_single(self) -> bool:
         """Whether there is one device, so that nothing is ever elsewhere."""
         return len(self.devices) == 1
+
+    @property
+    def policy(self) -> PlacementPolicy:
+        """What holds for the calling thread."""
+        policy: PlacementPolicy = getattr(self._of_thread, "policy", self._policy)
+        return policy
+
+    def set_thread_policy(self, policy: PlacementPolicy) -> None:
+        """Sets what holds for the calling thread alone."""
+        self._of_thread.policy = policy
 
     def named(self, name: str) -> Device:
         """The one device of a full or partial name; the CPU's for "".
@@ -77,12 +89,10 @@ class Placement:
         """
         able = {d.kernel_type for d in self.devices if has_kernel(node, d.kernel_type)}
         if not able:
-            raise errors.NotFoundError(
-                None, None, f"Could not find device for node: {_described(node)}"
-            )
+            raise no_device(node.op, node.attrs)
         for handle in inputs:
             if handle.dtype is dtypes.resource and handle.device.kernel_type in able:
-                return handle.device
+                return self.named(handle.device.name)
         matching = self._matching(wanted)
         found = [d for d in matching if d.kernel_type in able]
         if not found and self.soft:
@@ -115,7 +125,7 @@ class Placement:
         """
         return [
             handle
-            if handle.device is device or handle.dtype is dtypes.resource
+            if handle.device.name == device.name or handle.dtype is dtypes.resource
             else self._copied(handle, index, device, op_type)
             for index, handle in enumerate(inputs)
         ]
@@ -139,10 +149,16 @@ class Placement:
         return handle.copy_to_device(device)
 
 
-def _described(node: Node) -> str:
+def no_device(op_type: str, attrs: Mapping[str, Any]) -> errors.NotFoundError:
+    """The error of an op that no device has a kernel for, with its dtypes."""
     types = ", ".join(
         f"{name}={value.name}"
-        for name, value in node.attrs.items()
-        if hasattr(value, "as_numpy_dtype")
+        for name, value in attrs.items()
+        if isinstance(value, dtypes.DType)
     )
-    return f"{{{{node {node.name}}}}} = {node.op}[{types}]"
+    return errors.NotFoundError(
+        None,
+        None,
+        "Could not find valid device for node. No kernel of any device fits: "
+        f"{{{{node {op_type}}}}} = {op_type}[{types}]",
+    )

@@ -137,7 +137,7 @@ class TensorHandle:
 
         What lives in host memory on any device, as strings do, is not copied.
         """
-        if device is self.device:
+        if device.name == self.device.name:
             return self
         if self.is_host:
             return TensorHandle(self.value, self.dtype, device)

@@ -25,6 +25,35 @@ def mode_of(uses_torch: bool) -> Mode | None:
     return partial(getattr(torch._C, "_InferenceMode", torch.inference_mode), True)
 
 
+def _quiet() -> tuple[Callable[[], Any], Callable[[Any], object]]:
+    """(enter, leave) of `np.errstate(all="ignore")`; leave takes what enter gave.
+
+    NumPy's own object takes longer to make, enter and leave than an operation on
+    scalars takes.
+    """
+    umath = getattr(getattr(np, "_core", None), "umath", None)
+    try:
+        variable = umath._extobj_contextvar  # type: ignore[union-attr]
+        state = umath._make_extobj(all="ignore")  # type: ignore[union-attr]
+    except AttributeError:  # another version of NumPy
+        return _enter, _leave
+    return partial(variable.set, state), variable.reset
+
+
+def _enter() -> Any:
+    state = np.errstate(all="ignore")
+    state.__enter__()
+    return state
+
+
+def _leave(state: Any) -> None:
+    state.__exit__(None, None, None)
+
+
+#: Called before and after what may overflow, without NumPy's warnings in between.
+enter_quiet, leave_quiet = _quiet()
+
+
 def called(mode: Mode | None, call: Callable[[], None]) -> None:
     """Calls in a mode of `mode_of`, as each thread of a step must for itself."""
     with np.errstate(all="ignore"):
