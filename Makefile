@@ -114,6 +114,20 @@ docs: $(VENV)/.dev ## write the generated pages of docs/
 protos: $(VENV)/.dev ## generate the *_pb2 modules from tensorloom/protos/*.proto
 	$(BIN)/python tools/generate_protos.py
 
+# Those that are built and tested.
+LANGUAGES ?= c go
+.PHONY: clients-tools
+clients-tools: ## the compilers and interpreters that the clients need
+	tools/clients_tools.sh $(LANGUAGES)
+
+.PHONY: clients
+clients: $(VENV)/.dev capi ## write the clients' wrappers of operations
+	tools/clients_wrappers.sh $(BIN)/python $(LANGUAGES)
+
+.PHONY: test-clients
+test-clients: clients-tools clients peer ## the clients in C, Go and so on, each with the conformance suite; LANGUAGES="c go"
+	$(BIN)/python clients/conformance/run.py --peers --write docs/clients.md --only '$(LANGUAGES)'
+
 .PHONY: clean
 clean: ## remove what these commands made, environments included
 	rm -rf .venv .venv-tf115 .venv-tf221 build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits digits.png

@@ -1,0 +1,3 @@
+module tensorloom
+
+go 1.18
