@@ -220,6 +220,18 @@ def op_line(op):
     return "  " + " ".join(words)
 
 
+def inputs_first(operations):
+    """The operations in an order in which each follows its inputs. None is a loop."""
+    done = []
+    while len(done) < len(operations):
+        done += [
+            op
+            for op in operations
+            if op not in done and all(i.op in done for i in op.inputs)
+        ]
+    return done
+
+
 def loop_lines():
     """The loop of TensorFlow's C API stands for `tf.while_loop`."""
     return [
@@ -243,9 +255,10 @@ def case_lines(name, build):
         static = [max(1, d.value or 1) for d in (result.shape.dims or [])]
         weights = tf.constant(signed(*static) + np.float32(0.7))
         y = result if name == "While" else tf.multiply(result, weights, name="weighed")
-        lines = [op_line(op) for op in graph.get_operations()]
         if name == "While":
             lines = loop_lines()
+        else:
+            lines = [op_line(op) for op in inputs_first(graph.get_operations())]
         found = tf.gradients(y, inputs)
         expected = [g for g in session.run([g for g in found if g is not None])]
         inputs = [i for i, g in zip(inputs, found) if g is not None]
