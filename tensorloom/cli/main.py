@@ -44,6 +44,7 @@ COMMANDS: tuple[Command, ...] = (
     serve.COMMAND,
     stream.COMMAND,
     cluster.COMMAND,
+    server.DASHBOARD,
 )
 
 

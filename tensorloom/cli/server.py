@@ -1,4 +1,4 @@
-"""`tensorloom server`: one task of a cluster, or the end of one."""
+"""`tensorloom server`, one task of a cluster or its end, and `tensorloom dashboard`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from tensorloom.cli.command import Command
 
 if TYPE_CHECKING:
     from tensorloom.cluster.server import Server
+    from tensorloom.inspect.live.dashboard import Dashboard
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +40,34 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="stop the task at that address instead of starting one",
     )
+    parser.add_argument(
+        "--dashboard",
+        type=int,
+        metavar="PORT",
+        help="serve a live page over the cluster at that port; 0 for a free one",
+    )
+    _add_host_argument(parser)
+
+
+def _add_host_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dashboard-host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="where the page is served (default: loopback). Its token, from "
+        "TENSORLOOM_DASHBOARD_TOKEN or made anew, goes over the network as it is",
+    )
+
+
+def _add_dashboard_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "cluster",
+        help="the tasks: 'ps=h0:2222;worker=h1:2222,h2:2222', JSON, or a file of it",
+    )
+    parser.add_argument(
+        "--port", type=int, default=0, help="of the page (default: a free one)"
+    )
+    _add_host_argument(parser)
 
 
 def _execute(options: argparse.Namespace) -> int:
@@ -47,7 +77,7 @@ def _execute(options: argparse.Namespace) -> int:
         if options.stop:
             return _stop(options.stop)
         return _serve(options)
-    except (ValueError, TypeError, errors.OpError) as error:
+    except (ValueError, TypeError, OSError, errors.OpError) as error:
         print(f"tensorloom server: {error}", file=sys.stderr)
         return 2
 
@@ -57,6 +87,35 @@ COMMAND = Command(
     summary="run one task of a cluster, or stop one",
     add_arguments=_add_arguments,
     execute=_execute,
+)
+
+
+def _show(options: argparse.Namespace) -> int:
+    """Serves the live page until a signal comes."""
+    import tensorloom as tf
+    from tensorloom.inspect.live.opening import open_dashboard
+    from tensorloom.inspect.live.watcher import tasks_of
+
+    over = threading.Event()
+    try:
+        cluster = tf.train.ClusterSpec(parse_cluster(options.cluster))
+        tasks = tasks_of(cluster.addresses())
+        dashboard = open_dashboard(tasks, options.port, options.dashboard_host)
+    except (ValueError, TypeError, OSError) as error:
+        print(f"tensorloom dashboard: {error}", file=sys.stderr)
+        return 2
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: over.set())
+    over.wait()
+    dashboard.close()
+    return 0
+
+
+DASHBOARD = Command(
+    name="dashboard",
+    summary="serve a live page over a running cluster",
+    add_arguments=_add_dashboard_arguments,
+    execute=_show,
 )
 
 
@@ -87,8 +146,25 @@ def _serve(options: argparse.Namespace) -> int:
     _stop_at_signals(server)
     name = f"/job:{server.server_def.job_name}/task:{server.server_def.task_index}"
     print(f"{name} is at {server.target}", file=sys.stderr, flush=True)
+    dashboard = None
+    if options.dashboard is not None:
+        dashboard = _open_dashboard(server, options.dashboard, options.dashboard_host)
     server.join()
+    if dashboard is not None:
+        dashboard.close()
     return 0
+
+
+def _open_dashboard(server: Server, port: int, host: str) -> Dashboard:
+    """The live page over the cluster; this task is asked without a call."""
+    from tensorloom.inspect.live.opening import open_dashboard
+    from tensorloom.inspect.live.watcher import tasks_of
+    from tensorloom.train.cluster_spec import ClusterSpec
+
+    definition = server.server_def
+    addresses = ClusterSpec(definition.cluster).addresses()
+    own = f"/job:{definition.job_name}/replica:0/task:{definition.task_index}"
+    return open_dashboard({**tasks_of(addresses), own: server.describe}, port, host)
 
 
 def _stop_at_signals(server: Server) -> None:

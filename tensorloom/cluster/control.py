@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,7 @@ def control_handlers(
     stop: Callable[[str], None] | None,
     update: Callable[[ClusterSpec], None] | None,
     start: Callable[[ClusterSpec, str, int], str] | None,
+    describe: Callable[[], dict[str, Any]] | None = None,
 ) -> Handlers:
     """What answers the calls; None for what is not allowed from outside."""
     methods = control_methods()
@@ -98,7 +100,13 @@ def control_handlers(
         address = start(cluster, request.job_name, request.task_index)
         return methods["StartTask"].response(value=address)
 
+    def tell_state(request: Any, call: Call) -> Any:
+        if describe is None:
+            raise _denied("looked into")
+        return methods["Describe"].response(value=json.dumps(describe()))
+
     answers = {
+        "Describe": tell_state,
         "Shutdown": shutdown,
         "UpdateCluster": update_cluster,
         "StartTask": start_task,

@@ -22,6 +22,7 @@ from tensorloom.cluster.directory import ClusterDirectory, passes_filters
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import session_config, threads
 from tensorloom.master.run.master import Master
+from tensorloom.master.run.session_activity import CountedStep, SessionActivities
 from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport.peers import host_port
 
@@ -88,6 +89,7 @@ class RenamingMaster(Master):
         self._cluster_directory = directory
         self._own_task, self._start_here, self._wait_s = own_task, start_here, wait_s
         self._renamed: dict[str, _Renamed] = {}
+        self._activities = SessionActivities()
         #: The `host:port` of the server, once it listens.
         self.own_address = ""
 
@@ -169,6 +171,7 @@ class RenamingMaster(Master):
         """Cancels the session's steps and ends its tasks, if it has any."""
         renamed = self._renamed.pop(session, None)
         if renamed is None:
+            self._activities.close(session)
             super().close_session(session)
             return
         try:
@@ -199,9 +202,28 @@ class RenamingMaster(Master):
     def prepare_step(self, session: str, signature: StepSignature) -> PreparedStep:
         """The registered step of a signature; see `MasterInterface`."""
         renamed = self._renamed.get(session)
-        if renamed is None:
-            return super().prepare_step(session, signature)
-        return renamed.master.prepare_step(session, signature)
+        if renamed is not None:
+            return renamed.master.prepare_step(session, signature)
+        activity = self._activities.of(session)
+        name = ", ".join((*signature.fetches, *signature.targets))
+        try:
+            prepared = super().prepare_step(session, signature)
+        except errors.OpError as error:
+            activity.failed(name, error)
+            raise
+        return CountedStep(prepared, name, activity)
+
+    def session_facts(self) -> list[dict[str, Any]]:
+        """What the sessions of this master do."""
+        return [
+            {**facts, **self._activities.of(facts["session"]).facts()}
+            for facts in self.sessions()
+        ]
+
+    @property
+    def failures(self) -> list[dict[str, Any]]:
+        """The last errors of steps, the newest first."""
+        return self._activities.failures
 
     def partial_run_setup(self, session: str, signature: StepSignature) -> str:
         """Begins a partial run; see `MasterInterface`."""

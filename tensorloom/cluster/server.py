@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,7 @@ from tensorloom.cluster.server_def import (
     own_address,
     tasks_on_this_machine,
 )
+from tensorloom.cluster.task_state import task_state
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
@@ -121,6 +123,7 @@ class Server:
         )
         self._policy = OpPolicy(deny_ops)
         self._started = False
+        self._made_at = time.monotonic()
         self._stopping = threading.Lock()
         self._stopped = threading.Event()
         self._session_tasks: list[Server] = []  # see `renamed_tasks.py`
@@ -164,6 +167,7 @@ class Server:
             (lambda reason: self.stop(_LAST_WORDS_S)) if is_open else None,
             self._directory.update if is_open else None,
             self._start_for_session if is_open else None,
+            self.describe if is_open else None,
         )
         handlers = {**self._masters.handlers(), **workers.handlers(), **control}
         values = {**self._masters.value_handlers(), **workers.value_handlers()}
@@ -277,6 +281,14 @@ class Server:
             ClusterSpec(self._server_def.cluster),
             self._directory.update,
         )
+
+    def describe(self) -> dict[str, Any]:
+        """What the task does now: sessions, waits, variables, errors; as JSON has it.
+
+        `tensorloom dashboard` shows it.
+        """
+        address = host_port.join(self._host, self._server.port)
+        return task_state(self._worker, self._master, address, self._made_at)
 
     def join(self) -> None:
         """Waits until the server is stopped, by `stop` or from outside."""

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import tensorloom as tf
 from tensorloom.cli.cluster import flags, make_cluster
 from tensorloom.cli.main import main
-from tensorloom.cli.server import parse_cluster
+from tensorloom.cli.server import _open_dashboard, parse_cluster
 
 ROOT = Path(__file__).parents[2]
 JOBS = {"ps": ["a:1"], "worker": ["b:1", "c:2"]}
@@ -41,6 +42,8 @@ def test_ways_to_say_a_cluster(tmp_path: Path) -> None:
         ["server", "--cluster", "ps=localhost:0", "--deny-ops", "NoSuchOp"],
         ["server", "--stop", "localhost:1"],
         ["cluster", "--workers", "0", "x.py"],
+        ["dashboard", "nonsense"],
+        ["dashboard", "ps=localhost:1", "--dashboard-host", "no address"],
         ["cluster", "no/such/file.py"],
     ],
 )
@@ -52,6 +55,22 @@ def test_mistakes(
     monkeypatch.delenv("TF_CONFIG", raising=False)
     assert main(arguments) == 2
     assert f"tensorloom {arguments[0]}: " in capsys.readouterr().err
+
+
+def test_a_dashboard_of_a_server(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENSORLOOM_DASHBOARD_TOKEN", "known")
+    server = tf.train.Server.create_local_server()
+    try:
+        dashboard = _open_dashboard(server, 0, "127.0.0.1")
+        state = dashboard.watcher.state_after(0, 60.0)
+        dashboard.close()
+    finally:
+        server.stop()
+    assert f"127.0.0.1:{dashboard.port}/?token=known" in capsys.readouterr().err
+    (task,) = state["tasks"]
+    assert task["name"] == task["task"] == "/job:local/replica:0/task:0"
 
 
 def test_flags_of_old_scripts() -> None:

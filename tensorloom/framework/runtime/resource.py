@@ -65,6 +65,10 @@ class Resource:
     def close(self) -> None:
         """Called when the resource is deleted; wakes the threads that wait on it."""
 
+    def facts(self) -> dict[str, Any] | None:
+        """What is shown of it to who looks at a running task; None: nothing."""
+        return None
+
 
 class Variable(Resource):
     """A mutable tensor. `value` is None until the first assignment.
@@ -91,6 +95,21 @@ class Variable(Resource):
         # The lock of who changed it in place last: a slot of an optimizer changes
         # under the lock of its variable.
         self.guard = self.lock
+
+    def facts(self) -> dict[str, Any] | None:
+        """Dtype, shape and bytes; whether somebody holds its lock."""
+        value = None if "_make" in vars(self) else self.value
+        shape = getattr(value, "shape", self.shape)
+        free = self.guard.acquire(blocking=False)
+        if free:
+            self.guard.release()
+        return {
+            "device": self.device,
+            "dtype": self.dtype.base_dtype.name,
+            "shape": str(shape if value is None else tuple(shape)),
+            "bytes": int(getattr(value, "nbytes", 0)),
+            "locked": not free,
+        }
 
     def value_between_updates(self) -> Any:
         """Waits for updates in progress; the value, or None before the first one."""
@@ -212,6 +231,11 @@ class ResourceManager:
             raise _missing(container, name, kind)
         assert isinstance(found, kind)
         return found
+
+    def all(self) -> list[Resource]:
+        """All that there is, in any container."""
+        with self._lock:
+            return [r for held in self._containers.values() for r in held.values()]
 
     def named(self, container: str, name: str) -> list[Resource]:
         """The resources of that name, of whatever kinds; none that is a node's own."""

@@ -49,18 +49,19 @@ def page(explanation: Explanation, title: str = "") -> str:
     packed = base64.b64encode(gzip.compress(data.encode(), 6)).decode()
     parts = {
         "TITLE": html.escape(title or "tensorloom explain"),
-        "STYLE": _asset("page.css"),
-        "DAGRE": _asset("dagre.min.js"),
-        "SCRIPT": _asset("page.js"),
+        "STYLE": asset("page.css"),
+        "DAGRE": asset("dagre.min.js"),
+        "SCRIPT": asset("page.js"),
         "DATA": packed,
     }
-    text = _asset("page.html")
+    text = asset("page.html")
     for name, part in parts.items():
         text = text.replace(f"@@{name}@@", part)  # the data, last, have no marks
     return text
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file of the page."""
     folder = resources.files("tensorloom.inspect.explain") / "page"
     return (folder / name).read_text(encoding="utf-8")
 

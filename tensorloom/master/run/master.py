@@ -208,6 +208,20 @@ class Master:
             return self._find(session).devices
         return [d for worker in self._directory.known() for d in worker.devices()]
 
+    def sessions(self) -> list[dict[str, Any]]:
+        """The open sessions, with what they have: nodes, steps, tasks."""
+        with self._lock:
+            open_sessions = list(self._sessions.values())
+        return [
+            {
+                "session": state.handle,
+                "nodes": len(state.graph.nodes),
+                "prepared": len(state.steps),
+                "tasks": list(state.workers),
+            }
+            for state in open_sessions
+        ]
+
     def graph_of(self, session: str) -> GraphIR:
         """What a session's graph is now.
 

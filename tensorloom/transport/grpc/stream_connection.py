@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import threads
 from tensorloom.framework.runtime.cancellation import CancellationManager, Deadline
+from tensorloom.transport import traffic
 from tensorloom.transport.grpc.stream import GrpcStream, StreamEnded
 from tensorloom.transport.sockets.connection import NotConnected
 from tensorloom.transport.sockets.server import MAX_HELLO, PROTOCOL
@@ -72,6 +73,7 @@ class StreamConnection:
         self._used = time.monotonic()
         self._is_late = False
         self._stream: GrpcStream | None = None
+        self._sent = traffic.Sent()
         self.reader = _ReplyReader(self._receive)
         self.writer = self
         try:
@@ -113,6 +115,7 @@ class StreamConnection:
             # While one message is on its way the next is made.
             stream.wait_sent()
             stream.send(message)
+            self._sent.by_stream += len(message)
         stream.wait_sent()
         self._used = time.monotonic()
 
@@ -213,6 +216,7 @@ class StreamConnection:
         """Hangs up; a call under way is cancelled at the other side."""
         self.on_hangup = None
         self.lost = self.lost or "it hung up"
+        self._sent.close()
         if self._stream is not None:
             self._stream.close()
 

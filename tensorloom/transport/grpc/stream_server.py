@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import threads
+from tensorloom.transport import traffic
 from tensorloom.transport.grpc.stream_connection import SCHEME
 from tensorloom.transport.sockets.frame_answers import (
     Caller,
@@ -61,11 +62,15 @@ class StreamServer:
         if not context.add_callback(lambda: threads.start(caller.cancel)):
             caller.cancel()  # the stream has ended already
         reader = message_frames.MessageReader(_receiver(messages))
+        sent = traffic.Sent()
         try:
-            yield from self._replies(reader, caller)
+            for reply in self._replies(reader, caller):
+                sent.by_stream += len(reply)
+                yield reply
         except (frames.Closed, errors.OpError):
             return  # the caller is gone, or no peer of ours
         finally:
+            sent.close()
             with self._lock:
                 self._streams.pop(context, None)
             self._answers.end(caller)

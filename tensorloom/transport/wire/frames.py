@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.transport import traffic
 from tensorloom.transport.memory import media
 from tensorloom.transport.wire.body_memory import new_body
 
@@ -81,6 +82,7 @@ class FrameWriter:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._outbox = media.outbox_of(connection)
+        self._sent = traffic.Sent()
 
     def write(
         self,
@@ -99,9 +101,11 @@ class FrameWriter:
         if body and self._outbox is not None:
             shared = self._outbox.put(body, body_size)
             if shared is not None:
+                self._sent.in_memory += body_size
                 self._write_shared(kind, method, header, code, *shared)
                 return
         first = head(kind, method, header, body_size, code)
+        self._sent.by_socket += len(first) + body_size
         if body_size <= _COPIED:
             self._connection.sendall(b"".join((first, *body)) if body else first)
             return
@@ -136,6 +140,7 @@ class FrameWriter:
         shared = self._outbox.put(body, body_size)
         if shared is None:
             return 0
+        self._sent.in_memory += body_size
         self._write_shared(VALUES, method, header, 0, *shared)
         return size
 
@@ -149,6 +154,7 @@ class FrameWriter:
         files: Sequence[int],
     ) -> None:
         content = head(kind | SHARED, method, header, len(reference), code) + reference
+        self._sent.by_socket += len(content)
         if files:
             sent = socket.send_fds(self._connection, [content], files)
             content = content[sent:]
@@ -162,6 +168,7 @@ class FrameWriter:
 
     def close(self) -> None:
         """Lets go of shared memory; the connection stays its owner's."""
+        self._sent.close()
         if self._outbox is not None:
             self._outbox.close()
 

@@ -112,7 +112,8 @@ class Rendezvous:
             raise value
         return value
 
-    def _waited_keys(self) -> list[str]:
+    def waited_keys(self) -> list[str]:
+        """The keys that somebody waits for."""
         with self._lock:
             return [key for key, waiting in self._waiting.items() if waiting]
 

@@ -96,6 +96,7 @@ class StepRendezvous(Rendezvous):
         self._carried: list[Sent] = []
         self._carried_to = ""
         self._links: dict[str, CallLink] = {}  # by the task at the other end
+        self._key_at_link = ""  # what is waited for there
         self._caller = ""  # of the part that runs here, if there is a link to it
         self._pulled: set[str] = set()
         self._lost: dict[str, errors.OpError] = {}
@@ -195,6 +196,7 @@ class StepRendezvous(Rendezvous):
             token = cancellation.register(link.wake)
             if token is None:
                 return
+        self._key_at_link = key
         try:
             while link.is_open and self._aborted is None:
                 if cancellation is not None and cancellation.cancelled:
@@ -204,6 +206,7 @@ class StepRendezvous(Rendezvous):
                 if self._values.get(key):
                     return
         finally:
+            self._key_at_link = ""
             if cancellation is not None and token is not None:
                 cancellation.deregister(token)
 
@@ -245,7 +248,12 @@ class StepRendezvous(Rendezvous):
         return self.pushes and self._waits_for(task)
 
     def _waits_for(self, task: str) -> bool:
-        return any(source_task(key) == task for key in self._waited_keys())
+        return any(source_task(key) == task for key in super().waited_keys())
+
+    def waited_keys(self) -> list[str]:
+        """The keys that somebody waits for, at a link as well."""
+        at_link = self._key_at_link
+        return super().waited_keys() + ([at_link] if at_link else [])
 
     def _pull(self, keys: Sequence[str], source: str) -> None:
         if self._peers is None:
@@ -322,6 +330,13 @@ class StepTable:
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    def waited_keys(self) -> dict[int, list[str]]:
+        """By step the rendezvous keys that somebody waits for."""
+        with self._lock:
+            entries = list(self._entries.items())
+        found = {step: entry.rendezvous.waited_keys() for step, entry in entries}
+        return {step: keys for step, keys in found.items() if keys}
 
     def rendezvous(self, step_id: int) -> StepRendezvous:
         """The rendezvous of a step, made when it is asked for first.

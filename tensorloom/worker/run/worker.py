@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import DeviceInfo
-from tensorloom.framework.runtime.resource import ResourceManager, SessionResources
+from tensorloom.framework.runtime.resource import (
+    Resource,
+    ResourceManager,
+    SessionResources,
+)
 from tensorloom.worker.run.registered_graph import RegisteredGraph
 from tensorloom.worker.run.step_table import Peers, StepTable
 from tensorloom.worker.run.worker_session import WorkerSession
@@ -159,6 +163,25 @@ class Worker:
 
     def deregister_graph(self, session: str, graph: Any) -> None:
         """Nothing to free beyond what the object holds."""
+
+    def resources(self) -> list[Resource]:
+        """What the task holds beyond steps; also that of isolated sessions."""
+        with self._lock:
+            sessions = [s for s in self._sessions.values() if s.is_isolated]
+        managers = [self._shared, *(s.resources for s in sessions)]
+        return [resource for manager in managers for resource in manager.all()]
+
+    def waited_keys(self) -> dict[int, list[str]]:
+        """By step the rendezvous keys that somebody waits for."""
+        with self._lock:
+            sessions = list(self._sessions.values())
+        found = self.steps.waited_keys()
+        for session in sessions:
+            for step in session.running:
+                keys = step.rendezvous.waited_keys()
+                if keys:
+                    found.setdefault(step.step_id, keys)
+        return found
 
     def close(self) -> None:
         """Cancels everything: the task stops."""

@@ -46,6 +46,12 @@ class WorkerSession:
         if self._closed:
             raise errors.CancelledError(None, None, "Session has been closed.")
 
+    @property
+    def running(self) -> list[Step]:
+        """The steps that run."""
+        with self._lock:
+            return list(self._running)
+
     def end(self, step: Step) -> None:
         """Forgets a step."""
         with self._lock:

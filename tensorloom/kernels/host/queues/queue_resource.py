@@ -59,6 +59,18 @@ class Queue(Resource):
         self._enqueuers: deque[_Attempt] = deque()
         self._dequeuers: deque[_Attempt] = deque()
 
+    def facts(self) -> dict[str, Any] | None:
+        """How full it is, and who waits at it."""
+        with self._lock:
+            return {
+                "kind": self.kind,
+                "size": len(self._elements),
+                "capacity": self.capacity,
+                "closed": self.closed,
+                "waiting_to_enqueue": len(self._enqueuers),
+                "waiting_to_dequeue": len(self._dequeuers),
+            }
+
     # --- how elements are kept; under the lock -------------------------------------
 
     _elements: deque[Element]

@@ -1,0 +1,1 @@
+"""The live page over a running cluster ([inside.md])."""
