@@ -54,7 +54,7 @@ test: $(VENV)/.dev ## the tests that need nothing but Python
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too
-	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi" $(PYTEST_ARGS)
 
 .PHONY: test-page
 test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
@@ -71,6 +71,10 @@ test-engines: $(VENV)/.dev ## locks and launchers on ZooKeeper, etcd, Redis, Ray
 .PHONY: capi
 capi: $(VENV)/.user ## the C API: build/capi/lib/libtensorloom.so, and its headers
 	$(BIN)/python tools/build_capi.py --cc '$(CC)'
+
+.PHONY: test-capi
+test-capi: $(VENV)/.dev peer ## programs in C with this library and with TensorFlow's
+	$(BIN)/python -m pytest -q -m capi tests/capi $(PYTEST_ARGS)
 
 .PHONY: fuzz
 fuzz: $(VENV)/.dev ## N random programs: passes, devices, plain runs; PEER=1 for 1.15

@@ -216,15 +216,17 @@ def finish(description: Description) -> Operation:
     """Adds the operation to its graph.
 
     Raises:
-      errors.NotFoundError: there is no such op.
-      errors.OpError, ValueError: something does not fit.
+      errors.OpError, ValueError: there is no such op, or something does not fit.
     """
     if description.problem is not None:
         raise description.problem
     graph, name = description.graph, description.name
     if name in graph._by_name:
         raise invalid_argument(f"Duplicate node name in graph: '{name}'")
-    op_def = graph._get_op_def(description.op_type)
+    try:
+        op_def = graph._get_op_def(description.op_type)
+    except errors.NotFoundError as error:
+        raise invalid_argument(error.message) from None  # as TensorFlow's builder
     if op_def.deprecated is not None:
         why = op_def.removal_message(graph._producer)
         if why:

@@ -84,7 +84,7 @@ class Plan:
             raise invalid_argument(
                 "Must specify at least one target to fetch or execute."
             )
-        _check_distinct(feeds)
+        _check_feeds(feeds, fetches)
         self._session = session
         self._graph = session.graph
         self._feeds = tuple(feeds)
@@ -135,10 +135,15 @@ def _check_open(session: BaseSession) -> None:
         raise CancelledError(None, None, "Session has been closed.")
 
 
-def _check_distinct(tensors: Sequence[Tensor]) -> None:
-    if len(set(tensors)) != len(tensors):
-        twice = next(t for t in tensors if list(tensors).count(t) > 1)
+def _check_feeds(feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> None:
+    """Raises InvalidArgumentError if one is fed twice, or both fed and fetched."""
+    fed = set(feeds)
+    if len(fed) != len(feeds):
+        twice = next(t for t in feeds if list(feeds).count(t) > 1)
         raise invalid_argument(f"Endpoint {twice.name} fed more than once.")
+    for tensor in fetches:
+        if tensor in fed:
+            raise invalid_argument(f"{tensor.name} is both fed and fetched.")
 
 
 def _converter(tensor: Tensor) -> Callable[[Any], Any]:
@@ -250,7 +255,7 @@ def partial_run(
     """
     session, feeds, fetches, _ = step
     _check_open(session)
-    _check_distinct(feeds)
+    _check_feeds(feeds, fetches)
     fed = {t: _converter(t)(v) for t, v in zip(feeds, values, strict=True)}
     results: list[Any] = session.partial_run(handle, fetches, fed)
     return results
@@ -305,3 +310,18 @@ def _not_found(message: str) -> OpError:
     from tensorloom.framework.errors import NotFoundError
 
     return NotFoundError(None, None, message)
+
+
+# --- Devices ----------------------------------------------------------------------
+
+
+def devices(session: BaseSession) -> list[tuple[str, str, int, int]]:
+    """(name, type, memory limit in bytes, incarnation) of each device.
+
+    Raises:
+      CancelledError: the session is closed.
+    """
+    return [
+        (d.name, d.device_type, d.memory_limit_bytes, d.incarnation % 2**64)
+        for d in session.list_devices()
+    ]

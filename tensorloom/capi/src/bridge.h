@@ -101,7 +101,8 @@ struct TF_SessionOptions {
 
 struct TF_Function {
   PyObject* function; /* capi.functions.Function */
-  const char* name;   /* in it */
+  PyObject* name_object;
+  const char* name; /* in name_object */
 };
 
 #endif /* TENSORLOOM_CAPI_BRIDGE_H_ */

@@ -131,9 +131,9 @@ static void embed(void) {
 /* The end of a thread that made itself known to Python. */
 static void end_thread(void* unused) {
   (void)unused;
-  if (PyGILState_GetThisThreadState() == NULL) return;
-  PyGILState_Ensure();
-  PyGILState_Release(PyGILState_LOCKED); /* that of the line before: the lock stays */
+  PyThreadState* state = Py_IsInitialized() ? PyGILState_GetThisThreadState() : NULL;
+  if (state == NULL) return;
+  PyEval_RestoreThread(state);
   PyGILState_Release(PyGILState_UNLOCKED);
 }
 

@@ -86,12 +86,18 @@ static void delete_all(TF_Tensor** tensors, int count) {
   }
 }
 
+/* The dtype of an output's values: a reference is to values of its base. */
+static TF_DataType value_type(TF_Output output) {
+  enum { REFERENCE = 100 };
+  return (TF_DataType)(TF_OperationOutputType(output) % REFERENCE);
+}
+
 /* Makes tensors of a list of values, all or none. Drops the list. */
 static void put_results(PyObject* values, const tl_step* step, TF_Tensor** results,
                         TF_Status* status) {
   for (int i = 0; i < step->num_outputs; i++) {
-    results[i] = tl_tensor(PyList_GET_ITEM(values, i),
-                           TF_OperationOutputType(step->outputs[i]), status);
+    results[i] =
+        tl_tensor(PyList_GET_ITEM(values, i), value_type(step->outputs[i]), status);
     if (results[i] != NULL) continue;
     delete_all(results, i);
     break;

@@ -97,25 +97,15 @@ def import_graph_def(
     del op_dict
     mapping = _check_input_map(input_map)
     changes = bool(mapping) or producer_op_list is not None
-    proto = _check_graph_def(graph_def, changes=changes)
+    proto = checked_graph_def(graph_def, changes=changes)
     wanted = _check_return_elements(return_elements)
     graph = get_default_graph()
     with name_scope(name, "import", list(mapping.values())) as scope:
         prefix = scope[:-1] if scope else ""
         mapping = _to_tensors(mapping, name)
-    importer = _Importer(graph, prefix, InputMapping(mapping))
-    try:
-        with collection_paused(), graph._construction.building():
-            importer.add(proto, producer_op_list, wanted or ())
-    except errors.InvalidArgumentError as error:
-        if "Cannot parse tensor from proto" in error.message:
-            raise  # the bytes are bad, not the graph: the class that a step gives
-        message = import_problems.edge_message(error.message, proto, prefix)
-        message = importer.mapping.readable(message, prefix)
-        raise ValueError(_with_all_problems(message, proto)) from None
-    except errors.NotFoundError as error:
-        message = _with_all_problems(error.message, proto)
-        raise errors.NotFoundError(error.node_def, error.op, message) from None
+    importer = import_nodes(
+        graph, proto, prefix, InputMapping(mapping), wanted or (), producer_op_list
+    )
     unused = importer.mapping.unknown_keys(importer.output_counts)
     if unused:
         raise ValueError(
@@ -125,6 +115,39 @@ def import_graph_def(
     if wanted is None:
         return None
     return [importer.element(element) for element in wanted]
+
+
+def import_nodes(
+    graph: Graph,
+    proto: Any,
+    prefix: str,
+    mapping: InputMapping,
+    elements: Sequence[str] = (),
+    producer_op_list: Any = None,
+) -> Importer:
+    """Adds the nodes of a GraphDef, which may be changed, to a graph under a prefix.
+
+    Args:
+      elements: the return elements; `Importer.element` gives them.
+
+    Raises:
+      ValueError: the graph is not well-formed, or a name is not in it.
+      errors.NotFoundError: an op is not known.
+    """
+    importer = Importer(graph, prefix, mapping)
+    try:
+        with collection_paused(), graph._construction.building():
+            importer.add(proto, producer_op_list, elements)
+    except errors.InvalidArgumentError as error:
+        if "Cannot parse tensor from proto" in error.message:
+            raise  # the bytes are bad, not the graph: the class that a step gives
+        message = import_problems.edge_message(error.message, proto, prefix)
+        message = importer.mapping.readable(message, prefix)
+        raise ValueError(_with_all_problems(message, proto)) from None
+    except errors.NotFoundError as error:
+        message = _with_all_problems(error.message, proto)
+        raise errors.NotFoundError(error.node_def, error.op, message) from None
+    return importer
 
 
 def _with_all_problems(message: str, proto: Any) -> str:
@@ -137,7 +160,7 @@ def _with_all_problems(message: str, proto: Any) -> str:
     return "\n".join(filter(None, (message, import_problems.explain(proto))))
 
 
-def _check_graph_def(proto: Any, *, changes: bool) -> Any:
+def checked_graph_def(proto: Any, *, changes: bool) -> Any:
     """The message as ours; a copy of the caller's if it is to be changed."""
     from tensorloom.protos import graph_pb2
 
@@ -201,7 +224,7 @@ def _to_tensors(mapping: dict[str, Any], name: str | None) -> dict[str, Any]:
         }
 
 
-class _Importer:
+class Importer:
     """One import into a graph under a prefix."""
 
     def __init__(self, graph: Graph, prefix: str, mapping: InputMapping) -> None:
@@ -211,7 +234,7 @@ class _Importer:
         self.output_counts: dict[str, int] = {}
         self._ops: dict[str, Operation] = {}  # by name in the GraphDef
         self._stack = source.capture()  # every node has the same
-        self._scopes_before = _scopes_of(graph)
+        self._scopes_before = scopes_of(graph)
 
     def add(self, proto: Any, producer_op_list: Any, elements: Sequence[str]) -> None:
         """Adds all nodes, or none if one of them does not fit.
@@ -261,7 +284,7 @@ class _Importer:
                 else:
                     self._add_nodes(ordered, nodes)
         except Exception:
-            _remove_operations(self.graph, count)
+            remove_operations(self.graph, count)
             raise
         finally:
             self.graph._sees_single_sizes = False
@@ -303,7 +326,7 @@ class _Importer:
         for op in self._ops.values():
             op._set_control_flow_context(context)
         for op in self._ops.values():
-            _add_control_inputs(op, self.graph._control_inputs_for(op._inputs))
+            add_control_inputs(op, self.graph._control_inputs_for(op._inputs))
             if context is not None:
                 join_context(op)
 
@@ -369,7 +392,7 @@ class _Importer:
 
     def _add_controls(self, op: Operation, names: Sequence[str]) -> None:
         control = [self.mapping.operation(name) or self._ops[name] for name in names]
-        _add_control_inputs(op, control)
+        add_control_inputs(op, control)
 
     def _renamed_group(self, group: bytes) -> bytes:
         if not group.startswith(_COLOCATION):
@@ -407,6 +430,11 @@ class _Importer:
                 "output(s)"
             )
 
+    @property
+    def operations(self) -> list[Operation]:
+        """The operations that were added."""
+        return list(self._ops.values())
+
     def element(self, name: str) -> Any:
         """A return element: an operation, or the tensor that stands for an output."""
         if ":" not in name:
@@ -416,7 +444,7 @@ class _Importer:
         return self._ops[op_name]._outputs[index] if mapped is None else mapped
 
 
-def _scopes_of(graph: Graph) -> set[str]:
+def scopes_of(graph: Graph) -> set[str]:
     """The scopes that a graph's operations are in.
 
     The graph keeps them, with the number of operations that were looked at: many small
@@ -441,7 +469,7 @@ def _colocated_name(group: bytes) -> str:
     return group[len(_COLOCATION) :].decode() if group.startswith(_COLOCATION) else ""
 
 
-def _add_control_inputs(op: Operation, control: Iterable[Operation]) -> None:
+def add_control_inputs(op: Operation, control: Iterable[Operation]) -> None:
     """Adds control inputs to an operation that no session has seen yet."""
     for other in control:
         if other not in op._control_inputs:
@@ -522,7 +550,7 @@ def _is_back_edge(node: Node, producer: Node) -> bool:
     return node.op in MERGES and producer.op in NEXT_ITERATIONS
 
 
-def _remove_operations(graph: Graph, count: int) -> None:
+def remove_operations(graph: Graph, count: int) -> None:
     """Takes back the operations made after the first `count`."""
     for op in reversed(graph._operations[count:]):
         detach(op)
