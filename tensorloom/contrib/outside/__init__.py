@@ -1,1 +1,1 @@
-"""Packages of contrib for other systems, which are not here: they refuse by name."""
+"""Packages of contrib for other systems: Kafka; the others refuse by name."""

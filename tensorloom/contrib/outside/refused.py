@@ -1,4 +1,4 @@
-"""What contrib has for TensorRT, Kafka, Bigtable and other systems, and what to use.
+"""What contrib has for TensorRT, Bigtable and other systems, and what to use.
 
 TensorFlow's own builds have most of these only where the system is there.
 """
@@ -40,7 +40,6 @@ def _refused_class(name: str, doc: str, remedy: str) -> None:
 
 for _name, _what in {
     "tensorrt.TrtGraphConverter": "a converter of graphs for TensorRT",
-    "kafka.KafkaDataset": "messages of Apache Kafka",
     "kinesis.KinesisDataset": "records of Amazon Kinesis",
     "ignite.IgniteDataset": "a cache of Apache Ignite",
     "hadoop.SequenceFileDataset": "a sequence file of Apache Hadoop",

@@ -119,6 +119,21 @@ register_op(
 )
 
 register_op(
+    "KafkaDataset",
+    inputs=[
+        "topics: string",
+        "servers: string",
+        "group: string",
+        "eof: bool",
+        "timeout: int64",
+    ],
+    outputs=["handle: variant"],
+    shape_fn=scalar_shape,
+    stateful=True,
+    doc="The messages of Kafka topics, which are [topic:partition:offset:last].",
+)
+
+register_op(
     "SqlDataset",
     inputs=["driver_name: string", "data_source_name: string", "query: string"],
     outputs=["handle: variant"],

@@ -220,7 +220,7 @@ def test_all_modes_are_exported(tmp_path: Path) -> None:
     ("name", "remedy"),
     [
         ("tensorrt.TrtGraphConverter", "Run the graph itself"),
-        ("kafka.KafkaDataset", "Dataset.from_generator"),
+        ("kinesis.KinesisDataset", "Dataset.from_generator"),
         ("bigtable.BigtableClient", "Dataset.from_generator"),
         ("mpi_collectives.DistributedOptimizer", "SyncReplicasOptimizer"),
     ],
