@@ -15,6 +15,7 @@ from tensorloom.cli import (
     explain,
     export,
     graph,
+    hvdrun,
     optimize,
     records,
     run,
@@ -45,6 +46,7 @@ COMMANDS: tuple[Command, ...] = (
     stream.COMMAND,
     cluster.COMMAND,
     server.DASHBOARD,
+    hvdrun.COMMAND,
 )
 
 

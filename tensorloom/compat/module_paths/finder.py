@@ -14,6 +14,7 @@ from typing import Final
 ROOT: Final = "tensorloom"
 # What `tensorloom run` lets mean tensorloom; the first is what programs say.
 ALIASES: Final = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
+_HOROVOD: Final = "horovod"
 # TensorFlow 1.15 has itself under these names too.
 _WHOLE: Final = ("compat.v1", "compat", "_api.v1")
 # First parts of paths that are no public names. `contrib` has packages of its own.
@@ -46,6 +47,7 @@ def install_alias() -> None:
     # First for tensorflow.*, so that an installed TensorFlow is not mixed in; last for
     # names that nobody found, to say what is missing.
     sys.meta_path.insert(0, _AliasFinder())
+    sys.meta_path.append(_HorovodFinder())
     install()
     _PathFinder.explains = True
 
@@ -79,6 +81,27 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Replaces the fresh module by the real one, which the import then returns."""
         sys.modules[module.__name__] = self._module
+
+
+class _HorovodFinder(importlib.abc.MetaPathFinder):
+    """Finds `horovod.tensorflow`, where Horovod is not installed."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The spec of `horovod`, which holds nothing else, and of its module."""
+        if fullname == _HOROVOD:
+            package = ModuleType(_HOROVOD)
+            package.__path__ = []
+            loader = _Loader(package)
+        elif fullname == f"{_HOROVOD}.tensorflow":
+            loader = _Loader(importlib.import_module(f"{ROOT}.hvd"))
+        else:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
 
 
 class _PathLoader(importlib.abc.Loader):

@@ -34,6 +34,7 @@ from tensorloom.master.optimize.fusion.summed_sparse_updates import (
 from tensorloom.master.optimize.fusion.threshold_counts import fuse_threshold_counts
 from tensorloom.master.optimize.fusion.unrolled_products import batch_unrolled_products
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.optimize.overlapped_allreduces import overlap_allreduces
 from tensorloom.master.optimize.precision.mixed_precision import use_half_precision
 from tensorloom.master.optimize.rewriting import changes_references
 from tensorloom.master.optimize.simplify.arithmetic import simplify_arithmetic
@@ -83,6 +84,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("fuse_not_default", fuse_not_default),
     ("fuse_lookup_ids", fuse_lookup_ids),
     ("fuse_segments_or_zeros", fuse_segments_or_zeros),
+    ("overlap_allreduces", overlap_allreduces),
 )
 
 

@@ -79,6 +79,7 @@ _TOGGLES = {
     "fuse_sigmoid_cross_entropy": "remapping",
     "fuse_split_lookup": "remapping",
     "fuse_threshold_counts": "remapping",
+    "overlap_allreduces": "dependency_optimization",
     "pads_to_concat": "arithmetic_optimization",
     "pool_without_indices": "remapping",
     "relu_before_pool": "remapping",
@@ -96,6 +97,6 @@ _MAKES_OWN_OPS = frozenset(
         *("fuse_split_lookup", "sum_of_products", "unrolled_products"),
         "fuse_threshold_counts",
         *("fuse_not_default", "fuse_lookup_ids", "fuse_segments_or_zeros"),
-        "summed_sparse_updates",
+        *("summed_sparse_updates", "overlap_allreduces"),
     ]
 )
