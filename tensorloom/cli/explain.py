@@ -154,7 +154,7 @@ def _step_lines(steps: ProgramSteps, chosen: Explanation) -> Iterator[str]:
 
 
 def _of_model(options: argparse.Namespace) -> Explanation:
-    from tensorloom.cli.saved_model_inputs import read_inputs
+    from tensorloom.cli.saved_models.inputs import read_inputs
     from tensorloom.inspect.explain.models import explain_model
 
     options.allow_pickle, options.input_examples = False, ""

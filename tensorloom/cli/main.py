@@ -19,11 +19,11 @@ from tensorloom.cli import (
     optimize,
     records,
     run,
-    saved_model,
     serve,
     server,
     stream,
 )
+from tensorloom.cli.saved_models import command as saved_model_command
 
 if TYPE_CHECKING:
     from tensorloom.cli.command import Command
@@ -35,7 +35,7 @@ COMMANDS: tuple[Command, ...] = (
     audit.COMMAND,
     explain.COMMAND,
     checkpoint.COMMAND,
-    saved_model.COMMAND,
+    saved_model_command.COMMAND,
     graph.COMMAND,
     optimize.FREEZE,
     optimize.OPTIMIZE,

@@ -11,7 +11,7 @@ from google.protobuf import text_format
 
 import tensorloom as tf
 from tensorloom.cli.main import main
-from tensorloom.cli.saved_model_functions import function_lines
+from tensorloom.cli.saved_models.functions import function_lines
 from tensorloom.protos import meta_graph_pb2
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.cli import saved_model_cli as cli
+from tensorloom.cli.saved_models import cli
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tensorloom.cli.actions import FINE, PROBLEMS, show
-from tensorloom.cli.saved_model_directory import (
+from tensorloom.cli.saved_models.directory import (
     add_directory,
     directory_of,
     meta_graph_of,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tensorloom.cli.actions import FINE, show
-from tensorloom.cli.saved_model_directory import (
+from tensorloom.cli.saved_models.directory import (
     add_directory,
     directory_of,
     meta_graph_of,
@@ -68,7 +68,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def run_saved_model(options: argparse.Namespace) -> int:
     """Runs a signature, shows and writes its outputs; the exit status."""
-    from tensorloom.cli.saved_model_inputs import read_inputs
+    from tensorloom.cli.saved_models.inputs import read_inputs
 
     if options.init_tpu:
         raise ValueError("--init_tpu: tensorloom has no TPUs")

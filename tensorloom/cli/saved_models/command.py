@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tensorloom.cli.actions import Action, group
-from tensorloom.cli.saved_model_run import add_run, run_saved_model
-from tensorloom.cli.saved_model_scan import add_scan, scan_saved_model
-from tensorloom.cli.saved_model_show import add_show, show_saved_model
+from tensorloom.cli.saved_models.run import add_run, run_saved_model
+from tensorloom.cli.saved_models.scan import add_scan, scan_saved_model
+from tensorloom.cli.saved_models.show import add_show, show_saved_model
 
 COMMAND = group(
     "saved-model",

@@ -9,16 +9,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tensorloom.cli.saved_model_directory import meta_graph_of, ops_of
-from tensorloom.cli.saved_model_inputs import (
+from tensorloom.cli.saved_models.directory import meta_graph_of, ops_of
+from tensorloom.cli.saved_models.inputs import (
     file_names,
     from_expressions,
     from_file,
     serialized_examples,
 )
-from tensorloom.cli.saved_model_run import add_run, run_and_write
-from tensorloom.cli.saved_model_scan import DENIED, add_scan
-from tensorloom.cli.saved_model_show import add_show, show_saved_model, tensor_lines
+from tensorloom.cli.saved_models.run import add_run, run_and_write
+from tensorloom.cli.saved_models.scan import DENIED, add_scan
+from tensorloom.cli.saved_models.show import add_show, show_saved_model, tensor_lines
 from tensorloom.saved_model.export_directory import parse_saved_model
 
 #: The ops that `scan` looks for; programs may set others.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tensorloom.cli.actions import FINE, show
-from tensorloom.cli.saved_model_directory import (
+from tensorloom.cli.saved_models.directory import (
     add_directory,
     directory_of,
     meta_graph_of,
@@ -78,7 +78,7 @@ def _lines(
 
 
 def _all_lines(options: argparse.Namespace, metas: list[Any]) -> Iterator[str]:
-    from tensorloom.cli.saved_model_functions import function_lines
+    from tensorloom.cli.saved_models.functions import function_lines
 
     for meta in metas:
         yield (
