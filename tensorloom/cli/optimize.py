@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.cli import model_options
 from tensorloom.cli.actions import FINE, Action, show, single, table
 
-# Transforms may not change outputs by more than rounding does.
-_DIFFERENCE: Final = 1e-4
+if TYPE_CHECKING:
+    from tensorloom.deploy.frozen_model import FrozenModel
+
+# How far outputs may be away, as a share of their largest value, if nothing is said.
+_DIFFERENCES: Final = {
+    None: 1e-4,
+    "float16": 0.01,
+    "bfloat16": 0.05,
+    "dynamic": 0.1,
+    "int8": 0.2,
+}
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +40,25 @@ def _add_optimize(parser: argparse.ArgumentParser) -> None:
         help='of the Graph Transform Tool, as "fold_constants round_weights('
         'num_steps=64)"; "" for none. Without it: those that change no output',
     )
+    parser.add_argument(
+        "--quantize",
+        choices=[name for name in _DIFFERENCES if name],
+        help="float16, bfloat16: large constants in half the bits; dynamic: weights in "
+        "eight bits; int8: layers in eight bits, by the ranges of --calibration or of "
+        "FakeQuant nodes",
+    )
+    parser.add_argument(
+        "--calibration", metavar="FILE.npz", help="examples that tell ranges for int8"
+    )
+    parser.add_argument(
+        "--calibration-method",
+        default="min_max",
+        choices=("min_max", "percentile", "entropy"),
+        help="how they tell them (min_max)",
+    )
     model_options.add_examples(parser)
-    model_options.add_limits(parser, f"{_DIFFERENCE:g}")
+    limits = ", ".join(f"{name or 'else'} {n:g}" for name, n in _DIFFERENCES.items())
+    model_options.add_limits(parser, limits)
 
 
 def _optimize(options: argparse.Namespace) -> int:
@@ -43,12 +69,32 @@ def _optimize(options: argparse.Namespace) -> int:
     transforms: tuple[str, ...] = optimizing.TRANSFORMS
     if options.transforms is not None:
         transforms = (options.transforms,)
-    after = optimizing.transformed(before, transforms)
+    after = _quantized(options, optimizing.transformed(before, transforms))
     found = optimizing.compared(before, after, given, output=options.answer)
     show(options, found.as_json(), table(found.rows()))
-    found.check(model_options.limits_of(options, _DIFFERENCE))
+    found.check(model_options.limits_of(options, _DIFFERENCES[options.quantize]))
     writing.write(after, options.output)
     return FINE
+
+
+def _quantized(options: argparse.Namespace, model: FrozenModel) -> FrozenModel:
+    from tensorloom.deploy import examples
+    from tensorloom.deploy.quantization import eight_bits, short_floats
+    from tensorloom.framework.types import dtypes
+
+    if options.calibration is not None and options.quantize != "int8":
+        raise ValueError("--calibration is for --quantize int8")
+    if options.quantize in ("float16", "bfloat16"):
+        return short_floats.short_floats(model, dtypes.as_dtype(options.quantize))
+    if options.quantize == "dynamic":
+        return eight_bits.dynamic_range(model)
+    if options.quantize == "int8":
+        given = None
+        if options.calibration is not None:
+            size = options.batch_size
+            given = examples.read(options.calibration, model, batch=size)
+        return eight_bits.integers(model, given, options.calibration_method)
+    return model
 
 
 def _add_freeze(parser: argparse.ArgumentParser) -> None:
