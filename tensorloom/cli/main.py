@@ -12,6 +12,7 @@ from tensorloom.cli import (
     audit,
     checkpoint,
     cluster,
+    config,
     explain,
     export,
     graph,
@@ -45,6 +46,7 @@ COMMANDS: tuple[Command, ...] = (
     serve.COMMAND,
     stream.COMMAND,
     cluster.COMMAND,
+    config.COMMAND,
     server.DASHBOARD,
     hvdrun.COMMAND,
 )
