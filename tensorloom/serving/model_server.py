@@ -27,6 +27,7 @@ from tensorloom.serving.process.process_loader import ProcessLoader
 from tensorloom.serving.security.api_keys import ApiKeys
 from tensorloom.serving.security.server_tls import find_tls
 from tensorloom.serving.server_addresses import GrpcSide, HttpSide
+from tensorloom.serving.v2.repository import Repository
 
 if TYPE_CHECKING:
     from tensorloom.serving.manager.model_config import ModelConfig
@@ -91,9 +92,10 @@ class ModelServer:
         keys = ApiKeys.find(options.api_key_file)
         tls = find_tls(options.ssl_config_file)
         pads = self._batching is not None and self._batching.pads_rows
-        self._grpc = GrpcSide(options, self.api, keys, tls)
+        repository = Repository(self.api)
+        self._grpc = GrpcSide(options, self.api, repository, keys, tls)
         try:
-            self._http = HttpSide(options, self.api, keys, tls, pads)
+            self._http = HttpSide(options, self.api, repository, keys, tls, pads)
         except BaseException:
             self._grpc.stop(0.0)
             raise
@@ -163,6 +165,7 @@ class ModelServer:
         def report(
             reason: str, rows: list[int], waits_s: list[float], padding: int
         ) -> None:
+            servable.statistics.waited(sum(waits_s), len(waits_s))
             self.metrics.batched(
                 servable.name, reason, rows, waits_s, padding, batching.pool_name
             )

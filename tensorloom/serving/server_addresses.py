@@ -11,7 +11,6 @@ from tensorloom.serving.rpc.health import SERVICE as HEALTH_SERVICE
 from tensorloom.serving.rpc.health import Health
 from tensorloom.serving.v2.grpc_service import SERVICE as V2_SERVICE
 from tensorloom.serving.v2.grpc_service import V2Service
-from tensorloom.serving.v2.models import Models
 from tensorloom.transport.peers import host_port
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from tensorloom.serving.rest.answers import Answer
     from tensorloom.serving.security.api_keys import ApiKeys
     from tensorloom.serving.security.server_tls import ServerTls
+    from tensorloom.serving.v2.repository import Repository
 
 
 class GrpcSide:
@@ -29,6 +29,7 @@ class GrpcSide:
         self,
         options: ServerOptions,
         api: ModelApi,
+        repository: Repository,
         keys: ApiKeys,
         tls: ServerTls | None,
     ) -> None:
@@ -43,7 +44,7 @@ class GrpcSide:
         )
         methods = {
             **prediction_services.methods(api),
-            **V2Service(Models(api)).methods(),
+            **V2Service(repository.models, repository).methods(),
             **self._health.methods(),
             **reflection.methods([*services, HEALTH_SERVICE]),
         }
@@ -76,6 +77,7 @@ class HttpSide:
         self,
         options: ServerOptions,
         api: ModelApi,
+        repository: Repository,
         keys: ApiKeys,
         tls: ServerTls | None,
         pads: bool,
@@ -94,7 +96,7 @@ class HttpSide:
             options.max_concurrent_requests,
         )
         app = HttpApp(
-            _routes(options, api, pads),
+            _routes(options, api, repository, pads),
             keys,
             limits,
             options.rest_api_enable_cors_support,
@@ -121,14 +123,16 @@ def is_served(api: ModelApi, name: str) -> bool | None:
     return any(s.is_up for s in api.core.manager.available().get(name, []))
 
 
-def _routes(options: ServerOptions, api: ModelApi, pads: bool) -> list[Any]:
+def _routes(
+    options: ServerOptions, api: ModelApi, repository: Repository, pads: bool
+) -> list[Any]:
     from tensorloom.serving.rest import health
     from tensorloom.serving.rest.http_app import Route
     from tensorloom.serving.rest.model_handlers import ModelHandlers
     from tensorloom.serving.rest.status_page import StatusPage
     from tensorloom.serving.v2.rest import V2Handlers
 
-    v2 = V2Handlers(Models(api))
+    v2 = V2Handlers(repository.models, repository)
     routes = [
         Route("/v1/", ModelHandlers(api, pads).answer),
         Route("/v1/health", health.handler(api.core), is_guarded=False, is_quick=True),

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -17,6 +18,47 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _DataType:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DataTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DataType.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TYPE_INVALID: _DataType.ValueType  # 0
+    TYPE_BOOL: _DataType.ValueType  # 1
+    TYPE_UINT8: _DataType.ValueType  # 2
+    TYPE_UINT16: _DataType.ValueType  # 3
+    TYPE_UINT32: _DataType.ValueType  # 4
+    TYPE_UINT64: _DataType.ValueType  # 5
+    TYPE_INT8: _DataType.ValueType  # 6
+    TYPE_INT16: _DataType.ValueType  # 7
+    TYPE_INT32: _DataType.ValueType  # 8
+    TYPE_INT64: _DataType.ValueType  # 9
+    TYPE_FP16: _DataType.ValueType  # 10
+    TYPE_FP32: _DataType.ValueType  # 11
+    TYPE_FP64: _DataType.ValueType  # 12
+    TYPE_STRING: _DataType.ValueType  # 13
+    TYPE_BF16: _DataType.ValueType  # 14
+
+class DataType(_DataType, metaclass=_DataTypeEnumTypeWrapper): ...
+
+TYPE_INVALID: DataType.ValueType  # 0
+TYPE_BOOL: DataType.ValueType  # 1
+TYPE_UINT8: DataType.ValueType  # 2
+TYPE_UINT16: DataType.ValueType  # 3
+TYPE_UINT32: DataType.ValueType  # 4
+TYPE_UINT64: DataType.ValueType  # 5
+TYPE_INT8: DataType.ValueType  # 6
+TYPE_INT16: DataType.ValueType  # 7
+TYPE_INT32: DataType.ValueType  # 8
+TYPE_INT64: DataType.ValueType  # 9
+TYPE_FP16: DataType.ValueType  # 10
+TYPE_FP32: DataType.ValueType  # 11
+TYPE_FP64: DataType.ValueType  # 12
+TYPE_STRING: DataType.ValueType  # 13
+TYPE_BF16: DataType.ValueType  # 14
+Global___DataType: _TypeAlias = DataType  # noqa: Y015
 
 @_typing.final
 class ServerLiveRequest(_message.Message):
@@ -717,3 +759,513 @@ class RepositoryIndexResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RepositoryIndexResponse: _TypeAlias = RepositoryIndexResponse  # noqa: Y015
+
+@_typing.final
+class RepositoryModelLoadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class ParametersEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___ModelRepositoryParameter: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___ModelRepositoryParameter | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    REPOSITORY_NAME_FIELD_NUMBER: _builtins.int
+    MODEL_NAME_FIELD_NUMBER: _builtins.int
+    PARAMETERS_FIELD_NUMBER: _builtins.int
+    repository_name: _builtins.str
+    model_name: _builtins.str
+    @_builtins.property
+    def parameters(self) -> _containers.MessageMap[_builtins.str, Global___ModelRepositoryParameter]: ...
+    def __init__(
+        self,
+        *,
+        repository_name: _builtins.str = ...,
+        model_name: _builtins.str = ...,
+        parameters: _abc.Mapping[_builtins.str, Global___ModelRepositoryParameter] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["model_name", b"model_name", "parameters", b"parameters", "repository_name", b"repository_name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RepositoryModelLoadRequest: _TypeAlias = RepositoryModelLoadRequest  # noqa: Y015
+
+@_typing.final
+class RepositoryModelLoadResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RepositoryModelLoadResponse: _TypeAlias = RepositoryModelLoadResponse  # noqa: Y015
+
+@_typing.final
+class RepositoryModelUnloadRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class ParametersEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> Global___ModelRepositoryParameter: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: Global___ModelRepositoryParameter | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    REPOSITORY_NAME_FIELD_NUMBER: _builtins.int
+    MODEL_NAME_FIELD_NUMBER: _builtins.int
+    PARAMETERS_FIELD_NUMBER: _builtins.int
+    repository_name: _builtins.str
+    model_name: _builtins.str
+    @_builtins.property
+    def parameters(self) -> _containers.MessageMap[_builtins.str, Global___ModelRepositoryParameter]: ...
+    def __init__(
+        self,
+        *,
+        repository_name: _builtins.str = ...,
+        model_name: _builtins.str = ...,
+        parameters: _abc.Mapping[_builtins.str, Global___ModelRepositoryParameter] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["model_name", b"model_name", "parameters", b"parameters", "repository_name", b"repository_name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RepositoryModelUnloadRequest: _TypeAlias = RepositoryModelUnloadRequest  # noqa: Y015
+
+@_typing.final
+class RepositoryModelUnloadResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RepositoryModelUnloadResponse: _TypeAlias = RepositoryModelUnloadResponse  # noqa: Y015
+
+@_typing.final
+class ModelInput(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    DATA_TYPE_FIELD_NUMBER: _builtins.int
+    DIMS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    data_type: Global___DataType.ValueType
+    @_builtins.property
+    def dims(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        data_type: Global___DataType.ValueType = ...,
+        dims: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_type", b"data_type", "dims", b"dims", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelInput: _TypeAlias = ModelInput  # noqa: Y015
+
+@_typing.final
+class ModelOutput(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    DATA_TYPE_FIELD_NUMBER: _builtins.int
+    DIMS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    data_type: Global___DataType.ValueType
+    @_builtins.property
+    def dims(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        data_type: Global___DataType.ValueType = ...,
+        dims: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["data_type", b"data_type", "dims", b"dims", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelOutput: _TypeAlias = ModelOutput  # noqa: Y015
+
+@_typing.final
+class ModelVersionPolicy(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Latest(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        NUM_VERSIONS_FIELD_NUMBER: _builtins.int
+        num_versions: _builtins.int
+        def __init__(
+            self,
+            *,
+            num_versions: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["num_versions", b"num_versions"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class All(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        def __init__(
+            self,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class Specific(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        VERSIONS_FIELD_NUMBER: _builtins.int
+        @_builtins.property
+        def versions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+        def __init__(
+            self,
+            *,
+            versions: _abc.Iterable[_builtins.int] | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["versions", b"versions"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    LATEST_FIELD_NUMBER: _builtins.int
+    ALL_FIELD_NUMBER: _builtins.int
+    SPECIFIC_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def latest(self) -> Global___ModelVersionPolicy.Latest: ...
+    @_builtins.property
+    def all(self) -> Global___ModelVersionPolicy.All: ...
+    @_builtins.property
+    def specific(self) -> Global___ModelVersionPolicy.Specific: ...
+    def __init__(
+        self,
+        *,
+        latest: Global___ModelVersionPolicy.Latest | None = ...,
+        all: Global___ModelVersionPolicy.All | None = ...,
+        specific: Global___ModelVersionPolicy.Specific | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["all", b"all", "latest", b"latest", "policy_choice", b"policy_choice", "specific", b"specific"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["all", b"all", "latest", b"latest", "policy_choice", b"policy_choice", "specific", b"specific"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_policy_choice: _TypeAlias = _typing.Literal["latest", "all", "specific"]  # noqa: Y015
+    _WhichOneofArgType_policy_choice: _TypeAlias = _typing.Literal["policy_choice", b"policy_choice"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_policy_choice) -> _WhichOneofReturnType_policy_choice | None: ...
+
+Global___ModelVersionPolicy: _TypeAlias = ModelVersionPolicy  # noqa: Y015
+
+@_typing.final
+class ModelConfig(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    PLATFORM_FIELD_NUMBER: _builtins.int
+    VERSION_POLICY_FIELD_NUMBER: _builtins.int
+    MAX_BATCH_SIZE_FIELD_NUMBER: _builtins.int
+    INPUT_FIELD_NUMBER: _builtins.int
+    OUTPUT_FIELD_NUMBER: _builtins.int
+    BACKEND_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    platform: _builtins.str
+    max_batch_size: _builtins.int
+    backend: _builtins.str
+    @_builtins.property
+    def version_policy(self) -> Global___ModelVersionPolicy: ...
+    @_builtins.property
+    def input(self) -> _containers.RepeatedCompositeFieldContainer[Global___ModelInput]: ...
+    @_builtins.property
+    def output(self) -> _containers.RepeatedCompositeFieldContainer[Global___ModelOutput]: ...
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        platform: _builtins.str = ...,
+        version_policy: Global___ModelVersionPolicy | None = ...,
+        max_batch_size: _builtins.int = ...,
+        input: _abc.Iterable[Global___ModelInput] | None = ...,
+        output: _abc.Iterable[Global___ModelOutput] | None = ...,
+        backend: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["version_policy", b"version_policy"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["backend", b"backend", "input", b"input", "max_batch_size", b"max_batch_size", "name", b"name", "output", b"output", "platform", b"platform", "version_policy", b"version_policy"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelConfig: _TypeAlias = ModelConfig  # noqa: Y015
+
+@_typing.final
+class ModelConfigRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    version: _builtins.str
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        version: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelConfigRequest: _TypeAlias = ModelConfigRequest  # noqa: Y015
+
+@_typing.final
+class ModelConfigResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONFIG_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def config(self) -> Global___ModelConfig: ...
+    def __init__(
+        self,
+        *,
+        config: Global___ModelConfig | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["config", b"config"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["config", b"config"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelConfigResponse: _TypeAlias = ModelConfigResponse  # noqa: Y015
+
+@_typing.final
+class ModelStatisticsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    version: _builtins.str
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        version: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelStatisticsRequest: _TypeAlias = ModelStatisticsRequest  # noqa: Y015
+
+@_typing.final
+class StatisticDuration(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_FIELD_NUMBER: _builtins.int
+    NS_FIELD_NUMBER: _builtins.int
+    count: _builtins.int
+    ns: _builtins.int
+    def __init__(
+        self,
+        *,
+        count: _builtins.int = ...,
+        ns: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "ns", b"ns"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StatisticDuration: _TypeAlias = StatisticDuration  # noqa: Y015
+
+@_typing.final
+class InferStatistics(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SUCCESS_FIELD_NUMBER: _builtins.int
+    FAIL_FIELD_NUMBER: _builtins.int
+    QUEUE_FIELD_NUMBER: _builtins.int
+    COMPUTE_INPUT_FIELD_NUMBER: _builtins.int
+    COMPUTE_INFER_FIELD_NUMBER: _builtins.int
+    COMPUTE_OUTPUT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def success(self) -> Global___StatisticDuration: ...
+    @_builtins.property
+    def fail(self) -> Global___StatisticDuration: ...
+    @_builtins.property
+    def queue(self) -> Global___StatisticDuration: ...
+    @_builtins.property
+    def compute_input(self) -> Global___StatisticDuration: ...
+    @_builtins.property
+    def compute_infer(self) -> Global___StatisticDuration: ...
+    @_builtins.property
+    def compute_output(self) -> Global___StatisticDuration: ...
+    def __init__(
+        self,
+        *,
+        success: Global___StatisticDuration | None = ...,
+        fail: Global___StatisticDuration | None = ...,
+        queue: Global___StatisticDuration | None = ...,
+        compute_input: Global___StatisticDuration | None = ...,
+        compute_infer: Global___StatisticDuration | None = ...,
+        compute_output: Global___StatisticDuration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["compute_infer", b"compute_infer", "compute_input", b"compute_input", "compute_output", b"compute_output", "fail", b"fail", "queue", b"queue", "success", b"success"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["compute_infer", b"compute_infer", "compute_input", b"compute_input", "compute_output", b"compute_output", "fail", b"fail", "queue", b"queue", "success", b"success"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___InferStatistics: _TypeAlias = InferStatistics  # noqa: Y015
+
+@_typing.final
+class InferBatchStatistics(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BATCH_SIZE_FIELD_NUMBER: _builtins.int
+    COMPUTE_INPUT_FIELD_NUMBER: _builtins.int
+    COMPUTE_INFER_FIELD_NUMBER: _builtins.int
+    COMPUTE_OUTPUT_FIELD_NUMBER: _builtins.int
+    batch_size: _builtins.int
+    @_builtins.property
+    def compute_input(self) -> Global___StatisticDuration: ...
+    @_builtins.property
+    def compute_infer(self) -> Global___StatisticDuration: ...
+    @_builtins.property
+    def compute_output(self) -> Global___StatisticDuration: ...
+    def __init__(
+        self,
+        *,
+        batch_size: _builtins.int = ...,
+        compute_input: Global___StatisticDuration | None = ...,
+        compute_infer: Global___StatisticDuration | None = ...,
+        compute_output: Global___StatisticDuration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["compute_infer", b"compute_infer", "compute_input", b"compute_input", "compute_output", b"compute_output"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_size", b"batch_size", "compute_infer", b"compute_infer", "compute_input", b"compute_input", "compute_output", b"compute_output"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___InferBatchStatistics: _TypeAlias = InferBatchStatistics  # noqa: Y015
+
+@_typing.final
+class ModelStatistics(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    LAST_INFERENCE_FIELD_NUMBER: _builtins.int
+    INFERENCE_COUNT_FIELD_NUMBER: _builtins.int
+    EXECUTION_COUNT_FIELD_NUMBER: _builtins.int
+    INFERENCE_STATS_FIELD_NUMBER: _builtins.int
+    BATCH_STATS_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    version: _builtins.str
+    last_inference: _builtins.int
+    inference_count: _builtins.int
+    execution_count: _builtins.int
+    @_builtins.property
+    def inference_stats(self) -> Global___InferStatistics: ...
+    @_builtins.property
+    def batch_stats(self) -> _containers.RepeatedCompositeFieldContainer[Global___InferBatchStatistics]: ...
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        version: _builtins.str = ...,
+        last_inference: _builtins.int = ...,
+        inference_count: _builtins.int = ...,
+        execution_count: _builtins.int = ...,
+        inference_stats: Global___InferStatistics | None = ...,
+        batch_stats: _abc.Iterable[Global___InferBatchStatistics] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["inference_stats", b"inference_stats"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch_stats", b"batch_stats", "execution_count", b"execution_count", "inference_count", b"inference_count", "inference_stats", b"inference_stats", "last_inference", b"last_inference", "name", b"name", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelStatistics: _TypeAlias = ModelStatistics  # noqa: Y015
+
+@_typing.final
+class ModelStatisticsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MODEL_STATS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def model_stats(self) -> _containers.RepeatedCompositeFieldContainer[Global___ModelStatistics]: ...
+    def __init__(
+        self,
+        *,
+        model_stats: _abc.Iterable[Global___ModelStatistics] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["model_stats", b"model_stats"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ModelStatisticsResponse: _TypeAlias = ModelStatisticsResponse  # noqa: Y015

@@ -5,6 +5,7 @@ gRPC and REST both end here; what they add is how messages come and go.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -131,13 +132,14 @@ class ModelApi:
     def model_metadata(self, request: Any, call: Call) -> Any:
         """The `GetModelMetadataResponse` to a `GetModelMetadataRequest`."""
 
-        def run(servable: Servable, request: Any, limits: CallLimits) -> Any:
-            about_models.check_metadata_fields(request)
-            return about_models.metadata(servable, request)
+        def run() -> Any:
+            with self.core.held(request.model_spec) as servable:
+                call.version = servable.version
+                about_models.check_metadata_fields(request)
+                return about_models.metadata(servable, request)
 
-        return self._on_servable(
-            "GetModelMetadata", request.model_spec, request, call, run
-        )
+        name = request.model_spec.name
+        return self.observer.observe("GetModelMetadata", name, call, run)
 
     # --- ModelService ----------------------------------------------------------------
 
@@ -156,13 +158,21 @@ class ModelApi:
             "HandleReloadConfigRequest", "", call, lambda: self._reload(request)
         )
 
-    def _reload(self, request: Any) -> Any:
-        from tensorloom.protos.serving.model_management_pb2 import ReloadConfigResponse
+    def check_may_reload(self) -> None:
+        """Checks that callers may change what is served.
 
+        Raises:
+          errors.PermissionDeniedError: they may not.
+        """
         if not self._may_reload:
             raise errors.PermissionDeniedError(
                 None, None, "This server does not take another config from its callers"
             )
+
+    def _reload(self, request: Any) -> Any:
+        from tensorloom.protos.serving.model_management_pb2 import ReloadConfigResponse
+
+        self.check_may_reload()
         if request.config.WhichOneof("config") != "model_config_list":
             raise errors.InvalidArgumentError(
                 None,
@@ -194,4 +204,11 @@ class ModelApi:
     def _hold(self, model_spec: Any, request: Any, call: Call, run: _OnServable) -> Any:
         with self.core.held(model_spec) as servable:
             call.version = servable.version
-            return run(servable, request, call.limits)
+            started, is_good = time.perf_counter(), False
+            try:
+                response = run(servable, request, call.limits)
+                is_good = True
+            finally:
+                seconds = time.perf_counter() - started
+                servable.statistics.request(seconds, is_good)
+            return response

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.serving.manager.servable_statistics import ServableStatistics
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepContext
@@ -53,6 +55,7 @@ class Servable:
         self.runner: Runner = self.run
         #: How many requests wait for a batch.
         self.waiting: Callable[[], int] = lambda: 0
+        self.statistics = ServableStatistics()
         self._engine = engine
         self._most_at_once = most_at_once
         self._lock = threading.Condition()
@@ -139,7 +142,11 @@ class Servable:
         names = tuple(sorted(feeds))
         if not computed:
             return [feeds[name] for name in fetches]
+        started = time.perf_counter()
         values = self._engine.run(names, computed, [feeds[n] for n in names], step)
+        shape = getattr(feeds[names[0]], "shape", ()) if names else ()
+        seconds = time.perf_counter() - started
+        self.statistics.step(shape[0] if shape else 0, seconds)
         if len(computed) == len(fetches):
             return values
         found = dict(zip(computed, values, strict=True))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from google.protobuf import json_format
+
 from tensorloom.framework import errors
 from tensorloom.serving.rpc.service import Method, Methods
 from tensorloom.serving.v2 import datatypes
@@ -22,6 +24,7 @@ from tensorloom.serving.v2.models import (
 if TYPE_CHECKING:
     from tensorloom.serving.manager.signature import Signature, Slot
     from tensorloom.serving.observe.observer import Call
+    from tensorloom.serving.v2.repository import Repository
 
 SERVICE: Final = "inference.GRPCInferenceService"
 
@@ -41,8 +44,8 @@ _CONTENTS: Final = {
 class V2Service:
     """The service's methods."""
 
-    def __init__(self, models: Models) -> None:
-        self._models = models
+    def __init__(self, models: Models, repository: Repository) -> None:
+        self._models, self._repository = models, repository
 
     def methods(self) -> Methods:
         """Them, by path."""
@@ -56,7 +59,13 @@ class V2Service:
             "ModelMetadata": Method(v2.ModelMetadataRequest, self._model),
             "ModelInfer": Method(v2.ModelInferRequest, self._infer),
             "ModelStreamInfer": Method(v2.ModelInferRequest, self._stream, True, True),
+            "ModelConfig": Method(v2.ModelConfigRequest, self._config),
+            "ModelStatistics": Method(v2.ModelStatisticsRequest, self._statistics),
             "RepositoryIndex": Method(v2.RepositoryIndexRequest, self._index),
+            "RepositoryModelLoad": Method(v2.RepositoryModelLoadRequest, self._load),
+            "RepositoryModelUnload": Method(
+                v2.RepositoryModelUnloadRequest, self._unload
+            ),
         }
         return {f"/{SERVICE}/{name}": method for name, method in found.items()}
 
@@ -110,6 +119,36 @@ class V2Service:
                     name=name, version=version, state=state, reason=reason
                 )
         return response
+
+    def _config(self, request: Any, call: Call) -> Any:
+        from tensorloom.protos.serving.grpc_predict_v2_pb2 import ModelConfigResponse
+
+        found = self._repository.config(request.name, request.version, call)
+        return json_format.ParseDict({"config": found}, ModelConfigResponse())
+
+    def _statistics(self, request: Any, call: Call) -> Any:
+        from tensorloom.protos.serving.grpc_predict_v2_pb2 import (
+            ModelStatisticsResponse,
+        )
+
+        found = self._repository.statistics(request.name, request.version)
+        return json_format.ParseDict(found, ModelStatisticsResponse())
+
+    def _load(self, request: Any, call: Call) -> Any:
+        from tensorloom.protos.serving.grpc_predict_v2_pb2 import (
+            RepositoryModelLoadResponse,
+        )
+
+        self._repository.load(request.model_name, list(request.parameters))
+        return RepositoryModelLoadResponse()
+
+    def _unload(self, request: Any, call: Call) -> Any:
+        from tensorloom.protos.serving.grpc_predict_v2_pb2 import (
+            RepositoryModelUnloadResponse,
+        )
+
+        self._repository.unload(request.model_name)
+        return RepositoryModelUnloadResponse()
 
     # --- infer -----------------------------------------------------------------------
 

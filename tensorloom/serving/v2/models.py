@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from tensorloom.serving.observe.observer import Call
 
 SERVER_NAME: Final = "tensorloom"
-EXTENSIONS: Final = ("binary_tensor_data", "model_repository")
+EXTENSIONS: Final = (
+    "binary_tensor_data",
+    "model_configuration",
+    "model_repository",
+    "statistics",
+)
 PLATFORM: Final = "tensorflow_savedmodel"
 #: The parameter of a request that names a signature other than the default one.
 SIGNATURE: Final = "signature_name"

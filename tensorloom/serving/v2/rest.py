@@ -5,7 +5,10 @@
     GET  /v2/models/NAME[/versions/N]                   what it takes and gives
     GET  /v2/models/NAME[/versions/N]/ready
     POST /v2/models/NAME[/versions/N]/infer
+    GET  /v2/models/NAME[/versions/N]/config
+    GET  /v2/models[/NAME[/versions/N]]/stats
     POST /v2/repository/index
+    POST /v2/repository/models/NAME/load, .../unload
 
 Tensors are in the JSON, or, with the extension for binary data, behind it.
 """
@@ -38,19 +41,22 @@ from tensorloom.serving.v2.models import (
 if TYPE_CHECKING:
     from tensorloom.serving.manager.signature import Signature, Slot
     from tensorloom.serving.observe.observer import Call
+    from tensorloom.serving.v2.repository import Repository
 
 #: Says how many bytes of a body are JSON; tensors follow.
 HEADER: Final = "Inference-Header-Content-Length"
 _MODEL: Final = re.compile(
-    r"/v2/models/([^/]+)(?:/versions/([^/]+))?(?:/(ready|infer))?"
+    r"/v2/models/([^/]+)(?:/versions/([^/]+))?(?:/(ready|infer|config|stats))?"
 )
+
+_LOAD: Final = re.compile(r"/v2/repository/models/([^/]+)/(load|unload)")
 
 
 class V2Handlers:
     """The paths below `/v2`."""
 
-    def __init__(self, models: Models) -> None:
-        self._models = models
+    def __init__(self, models: Models, repository: Repository) -> None:
+        self._models, self._repository = models, repository
 
     def health(self, method: str, path: str, body: bytes, call: Call) -> Answer:
         """The answer to a question after the server's health."""
@@ -78,8 +84,10 @@ class V2Handlers:
                     "extensions": list(EXTENSIONS),
                 }
             )
-        if path == "/v2/repository/index" and method == "POST":
-            return self._index()
+        if path.startswith("/v2/repository/") and method == "POST":
+            return self._change(path, body)
+        if path == "/v2/models/stats" and method == "GET":
+            return _json(self._repository.statistics("", ""))
         match = _MODEL.fullmatch(path)
         if match is None:
             raise _unknown(method, path)
@@ -88,6 +96,10 @@ class V2Handlers:
             return self._infer(name, version, body, call)
         if method != "GET" or match[3] == "infer":
             raise _unknown(method, path)
+        if match[3] == "config":
+            return _json(self._repository.config(name, version, call))
+        if match[3] == "stats":
+            return _json(self._repository.statistics(name, version))
         if match[3] == "ready":
             is_ready = self._models.is_ready(name, version)
             answer = json.dumps({"name": name, "ready": is_ready}).encode()
@@ -113,9 +125,25 @@ class V2Handlers:
             }
         )
 
-    def _index(self) -> Answer:
+    def _change(self, path: str, body: bytes) -> Answer:
+        asked = json_values.parse(body) if body else {}
+        if path == "/v2/repository/index":
+            return self._index(bool(asked.get("ready")))
+        match = _LOAD.fullmatch(path)
+        if match is None:
+            raise _unknown("POST", path)
+        name = unquote(match[1])
+        if match[2] == "load":
+            parameters = _object(asked.get("parameters", {}), "parameters")
+            self._repository.load(name, list(parameters))
+        else:
+            self._repository.unload(name)
+        return Answer(b"")
+
+    def _index(self, is_ready_alone: bool) -> Answer:
         keys = ("name", "version", "state", "reason")
-        return _json([dict(zip(keys, e, strict=True)) for e in self._models.index()])
+        found = [dict(zip(keys, e, strict=True)) for e in self._models.index()]
+        return _json([e for e in found if e["state"] == "READY" or not is_ready_alone])
 
     # --- infer -----------------------------------------------------------------------
 

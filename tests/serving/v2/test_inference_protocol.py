@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 
 from tensorloom.protos.serving import grpc_predict_v2_pb2 as v2
+from tests.serving import models
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from tests.serving.servers import Served
 
 SERVICE = "/inference.GRPCInferenceService/"
@@ -205,3 +209,95 @@ def test_a_stream_goes_on_after_an_error(served: Served) -> None:
         found = list(stream(iter(requests), timeout=30))
     assert [bool(r.error_message) for r in found] == [False, True, False]
     assert found[2].infer_response.raw_output_contents
+
+
+def test_config_and_statistics(
+    start_server: Callable[..., Served], tmp_path: Path
+) -> None:
+    models.half_plus(tmp_path / "half", 1)
+    served = start_server(
+        model_name="half", model_base_path=str(tmp_path / "half"), enable_batching=True
+    )
+    expected = {
+        "name": "half",
+        "platform": "tensorflow_savedmodel",
+        "backend": "tensorflow",
+        "version_policy": {"latest": {"num_versions": 1}},
+        "max_batch_size": 0,
+        "input": [{"name": "x", "data_type": "TYPE_FP32", "dims": [-1]}],
+        "output": [{"name": "y", "data_type": "TYPE_FP32", "dims": [-1]}],
+    }
+    assert served.rest("/v2/models/half/config") == (200, expected)
+    path = f"{SERVICE}ModelConfig"
+    request = v2.ModelConfigRequest(name="half", version="1")
+    response = served.call(path, request, v2.ModelConfigResponse)
+    assert response.config.input[0].data_type == v2.TYPE_FP32
+    assert list(response.config.output[0].dims) == [-1]
+
+    for body in ({"inputs": [1.0]}, {"inputs": [1.0, 2.0]}, {"inputs": ["a"]}):
+        served.rest("/v1/models/half:predict", body)
+    for where in ("/half", "/half/versions/1", ""):
+        status, found = served.rest(f"/v2/models{where}/stats")
+        (entry,) = found["model_stats"]
+        assert (status, entry["name"], entry["version"]) == (200, "half", "1")
+        assert (entry["inference_count"], entry["execution_count"]) == (3, 2)
+        counts = {k: v["count"] for k, v in entry["inference_stats"].items()}
+        assert counts == {
+            **{"success": 2, "fail": 1, "queue": 2},
+            **{"compute_input": 0, "compute_infer": 2, "compute_output": 0},
+        }
+        assert [b["batch_size"] for b in entry["batch_stats"]] == [1, 2]
+        assert entry["inference_stats"]["success"]["ns"] > 0
+    path = f"{SERVICE}ModelStatistics"
+    request = v2.ModelStatisticsRequest(name="half")
+    response = served.call(path, request, v2.ModelStatisticsResponse)
+    assert response.model_stats[0].inference_stats.fail.count == 1
+    assert served.rest("/v2/models/none/stats")[0] == 404
+
+
+def test_models_are_unloaded_and_loaded(
+    start_server: Callable[..., Served], tmp_path: Path
+) -> None:
+    models.half_plus(tmp_path / "half", 1)
+    served = start_server(model_name="half", model_base_path=str(tmp_path / "half"))
+    path = "/v2/repository/models/half"
+    ready = {"ready": True}
+    assert len(served.rest("/v2/repository/index", ready)[1]) == 1
+    assert served.rest(f"{path}/unload", {})[0] == 200
+    assert served.rest("/v1/models/half:predict", {"inputs": [1.0]})[0] == 404
+    assert served.rest(f"{path}/unload", {})[0] == 404
+    assert served.rest("/v2/repository/index", ready) == (200, [])
+    models.half_plus(tmp_path / "half", 2, 3.0)
+    load = f"{SERVICE}RepositoryModelLoad"
+    request = v2.RepositoryModelLoadRequest(model_name="half")
+    served.call(load, request, v2.RepositoryModelLoadResponse)
+    assert served.rest("/v1/models/half:predict", {"inputs": [1.0]}) == (
+        200,
+        {"outputs": [3.5]},
+    )
+    code, message = served.fails(
+        load,
+        v2.RepositoryModelLoadRequest(model_name="other"),
+        v2.RepositoryModelLoadResponse,
+    )
+    assert (code, message) == ("NOT_FOUND", "failed to load 'other', no such model")
+    overrides = {"parameters": {"config": "{}"}}
+    status, answer = served.rest(f"{path}/load", overrides)
+    assert (status, "come from their base paths" in answer["error"]) == (501, True)
+    unload = f"{SERVICE}RepositoryModelUnload"
+    request = v2.RepositoryModelUnloadRequest(model_name="half")
+    served.call(unload, request, v2.RepositoryModelUnloadResponse)
+    assert served.rest(f"{path}/load", b"")[0] == 200
+
+
+def test_callers_that_may_not_change_anything(
+    start_server: Callable[..., Served], tmp_path: Path
+) -> None:
+    models.half_plus(tmp_path / "half", 1)
+    served = start_server(
+        model_name="half",
+        model_base_path=str(tmp_path / "half"),
+        enable_config_reload=False,
+    )
+    for what in ("load", "unload"):
+        assert served.rest(f"/v2/repository/models/half/{what}", {})[0] == 403
