@@ -7,7 +7,7 @@ of C that fill it have no status.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -29,6 +29,17 @@ _COLOCATION: Final = b"loc:@"
 _CLASS: Final = "_class"
 
 
+class Attributed(Protocol):
+    """What has attrs that C sets: an operation of a graph, or an op that runs alone."""
+
+    problem: errors.OpError | None
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attrs that are set."""
+        ...
+
+
 class Description:
     """An operation that is being described."""
 
@@ -47,7 +58,7 @@ class Description:
 # --- Filling ----------------------------------------------------------------------
 
 
-def keep_problem(description: Description, code: int, message: str) -> None:
+def keep_problem(description: Attributed, code: int, message: str) -> None:
     """Keeps what is wrong, if it is the first thing."""
     if description.problem is None:
         description.problem = errors.exception_type_from_error_code(code)(
@@ -98,10 +109,11 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "shape": _shape,
     "placeholder": AttrPlaceholder,
     "func": lambda name: NameAttrList(name.decode()),
+    "function": lambda function: function,  # a NameAttrList
 }
 
 
-def set_attr(description: Description, given: tuple[str | None, str, Any]) -> None:
+def set_attr(description: Attributed, given: tuple[str | None, str, Any]) -> None:
     """Sets an attr: (its name, its type, the value as C has it).
 
     The value is None where C has NULL. A shape is in a tuple, since None is a shape.
@@ -125,13 +137,14 @@ def set_attr(description: Description, given: tuple[str | None, str, Any]) -> No
         keep_problem(description, errors.INVALID_ARGUMENT, message)
 
 
-def _set(description: Description, name: str, value: Any) -> None:
+def _set(description: Attributed, name: str, value: Any) -> None:
     if name != _CLASS:
         description.attrs[name] = value
         return
     if not isinstance(value, list) or not all(isinstance(v, bytes) for v in value):
         raise invalid_argument('Expected "list" field for "_class" attribute')
-    description.groups = set(value)
+    if isinstance(description, Description):
+        description.groups = set(value)
 
 
 def set_shape_proto(description: Description, name: str, serialized: bytes) -> None:
@@ -174,7 +187,7 @@ def _parse(message: Any, serialized: bytes, what: str) -> None:
         raise InvalidArgumentError(None, None, f"Unparseable {what}") from None
 
 
-def set_tensor(description: Description, name: str, value: Any) -> None:
+def set_tensor(description: Attributed, name: str, value: Any) -> None:
     """Sets an attr to a tensor, whose value is copied."""
     _set(description, name, _kept(value))
 

@@ -31,11 +31,16 @@ def checked_config(serialized: bytes) -> bytes:
     Raises:
       InvalidArgumentError: they are no ConfigProto.
     """
-    _parsed_config(serialized)
+    parsed_config(serialized)
     return serialized
 
 
-def _parsed_config(serialized: bytes) -> Any:
+def parsed_config(serialized: bytes) -> Any:
+    """The ConfigProto that the bytes are.
+
+    Raises:
+      InvalidArgumentError: they are none.
+    """
     from google.protobuf.message import DecodeError
 
     from tensorloom.protos.config_pb2 import ConfigProto
@@ -52,7 +57,7 @@ def new_session(graph: Graph, target: str | None, config: bytes | None) -> BaseS
     Raises:
       errors.NotFoundError: nobody serves that kind of target.
     """
-    proto = None if config is None else _parsed_config(config)
+    proto = None if config is None else parsed_config(config)
     return BaseSession(target or "", graph, proto)
 
 

@@ -11,6 +11,7 @@ import pytest
 import tensorloom as tf
 from tensorloom.eager import Context, PlacementPolicy
 from tensorloom.framework.runtime.session_config import SessionConfig
+from tests.gpu.pretended import pretended_gpus
 
 TWO = SessionConfig(device_count={"CPU": 2, "GPU": 0})
 CPU = "/job:localhost/replica:0/task:0/device:CPU:"
@@ -90,3 +91,27 @@ def test_names_of_devices() -> None:
                 context.device_named(name)
             with pytest.raises(tf.errors.InvalidArgumentError, match="unknown device"):
                 context.handle(1.0, device=name)
+
+
+def test_a_gpu_is_preferred() -> None:
+    """Values go between devices; small results stay where reading them costs least."""
+    with pretended_gpus(), Context() as context:
+        gpu = CPU.replace("CPU:", "GPU:0")
+        ones = context.handle(np.ones([100, 100], np.float32))
+        (product,) = context.execute("MatMul", [ones, ones])
+        (text,) = context.execute("StringJoin", [[context.handle("a")]])
+        assert (product.device_name, product.is_host) == (gpu, False)
+        assert text.backing_device_name == CPU + "0"
+        there = product.copy_to_device(context.device_named("/gpu:1"))
+        back = there.copy_to_device(context.device_named("/cpu:0"))
+        (small,) = context.execute("Shape", [product])
+        assert small.numpy().tolist() == [100, 100]
+        for value in (product, there, back):
+            assert value.numpy()[0, 0] == 100
+        attrs = {"dtype": tf.float32, "shape": [100, 100]}
+        (variable,) = context.execute("VarHandleOp", [], attrs)
+        context.execute("AssignVariableOp", [variable, back])
+        context.execute("AssignAddVariableOp", [variable, product])
+        (value,) = context.execute("ReadVariableOp", [variable], {"dtype": tf.float32})
+        assert variable.device_name == value.device_name == gpu
+        assert value.numpy()[0, 0] == 200

@@ -105,4 +105,9 @@ struct TF_Function {
   const char* name; /* in name_object */
 };
 
+/* --- device.c ------------------------------------------------------------------ */
+
+/* A list of tuples (name, type, bytes of memory, incarnation) as a TF_DeviceList. */
+TL_LOCAL TF_DeviceList* tl_device_list(PyObject* devices, TF_Status* status);
+
 #endif /* TENSORLOOM_CAPI_BRIDGE_H_ */

@@ -25,25 +25,29 @@ static int fill(Device* device, PyObject* facts) {
   return 1;
 }
 
+TF_DeviceList* tl_device_list(PyObject* found, TF_Status* status) {
+  Py_ssize_t count = PyList_GET_SIZE(found);
+  TF_DeviceList* list = calloc(1, sizeof *list + (size_t)count * sizeof(Device));
+  if (list == NULL) tl_fail(status, TF_RESOURCE_EXHAUSTED, "no memory");
+  for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
+    if (fill(&list->devices[i], PyList_GET_ITEM(found, i))) {
+      list->count++;
+      continue;
+    }
+    tl_raised(status);
+    TF_DeleteDeviceList(list);
+    list = NULL;
+  }
+  return list;
+}
+
 TF_DeviceList* TF_SessionListDevices(TF_Session* session, TF_Status* status) {
   tl_gil gil;
   TF_DeviceList* list = NULL;
   if (!tl_given(session, "session", status) || !tl_enter(&gil, status)) return NULL;
   PyObject* found = tl_call(status, "sessions.devices", "(O)", session->session);
-  if (found != NULL) {
-    Py_ssize_t count = PyList_GET_SIZE(found);
-    list = calloc(1, sizeof *list + (size_t)count * sizeof(Device));
-    for (Py_ssize_t i = 0; list != NULL && i < count; i++) {
-      if (fill(&list->devices[i], PyList_GET_ITEM(found, i))) {
-        list->count++;
-        continue;
-      }
-      tl_raised(status);
-      TF_DeleteDeviceList(list);
-      list = NULL;
-    }
-    Py_DECREF(found);
-  }
+  if (found != NULL) list = tl_device_list(found, status);
+  Py_XDECREF(found);
   tl_leave(gil);
   return list;
 }
