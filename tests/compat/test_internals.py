@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import inspect
 import threading
 from typing import Any
@@ -15,7 +16,9 @@ from tensorloom.compat.internals import (
     api_names,
     deprecation,
     docstrings,
+    keras_optimizer,
     signatures,
+    syntax_passes,
 )
 from tensorloom.compat.internals.group_lock import GroupLock
 from tensorloom.compat.internals.object_identity import (
@@ -52,6 +55,38 @@ def test_decorators_unwrap_and_keep_signatures() -> None:
     assert ([one.decorator_name for one in found], target) == (["outer"], _plain)
     assert signatures.getfullargspec(made) == inspect.getfullargspec(_plain)
     assert inspect.signature(made) == inspect.signature(_plain)
+
+
+@pytest.mark.parametrize(
+    ("path", "arguments", "defaults"),
+    [
+        ("tensorloom.cast", ["x", "dtype", "name"], (None,)),
+        ("tensorloom.maximum", ["x", "y", "name"], (None,)),
+        (
+            "tensorloom.compat.v2.reduce_any",
+            ["input_tensor", "axis", "keepdims", "name"],
+            (None, False, None),
+        ),
+    ],
+)
+def test_our_functions_have_signatures_without_annotations(
+    path: str, arguments: list[str], defaults: tuple[Any, ...]
+) -> None:
+    module, _, name = path.rpartition(".")
+    found = signatures.getfullargspec(getattr(importlib.import_module(module), name))
+    assert found == inspect.FullArgSpec(arguments, None, None, defaults, [], None, {})
+
+
+def test_passes_over_syntax_trees_are_imported_and_refused() -> None:
+    class Mine(syntax_passes.Base):
+        pass
+
+    with pytest.raises(RuntimeError, match="autograph has passes of its own"):
+        Mine("context")
+    with pytest.raises(RuntimeError, match=r"pyct\.templates\.replace"):
+        syntax_passes.replace("a = b", a="c")
+    with pytest.raises(RuntimeError, match=r"use those of tf\.train"):
+        keras_optimizer.Optimizer(name="sgd")
 
 
 def test_rewrap_changes_what_runs() -> None:

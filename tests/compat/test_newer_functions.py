@@ -81,6 +81,12 @@ MODULES = [
     ("python.ops.nn_ops", "gen_nn_ops fractional_avg_pool_v2"),
     ("python.ops.inplace_ops", "alias_inplace_add empty inplace_update"),
     ("python.framework.tensor_spec", "BoundedTensorSpec"),
+    ("python.util.nest", "_is_namedtuple _sequence_like _yield_value"),
+    ("python.keras.utils.tf_utils", "register_symbolic_tensor_type"),
+    ("python.autograph.converters", "break_statements"),
+    ("python.autograph.pyct.transformer", "Base"),
+    ("compat.v2", "keras optimizers"),
+    ("compat.v2.keras", "layers initializers backend"),
 ]
 
 
@@ -88,3 +94,12 @@ MODULES = [
 def test_paths_give_their_names(path: str, names: str) -> None:
     module = importlib.import_module(f"tensorloom.{path}")
     assert all(getattr(module, name) is not None for name in names.split())
+
+
+def test_values_are_asked_for_as_of_a_c_library() -> None:
+    wrapper = importlib.import_module("tensorloom.python.pywrap_tensorflow")
+    evaluate = wrapper.TF_TryEvaluateConstant_wrapper
+    with tf.Graph().as_default() as graph:
+        known, unknown = tf.constant([1, 2]) + 1, tf.placeholder(tf.int32)
+        assert evaluate(graph._c_graph, known._as_tf_output()).tolist() == [2, 3]
+        assert evaluate(graph._c_graph, unknown._as_tf_output()) is None

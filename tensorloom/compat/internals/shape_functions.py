@@ -1,4 +1,4 @@
-"""Questions about static shapes that libraries ask TensorFlow's private modules."""
+"""What libraries ask TensorFlow's private modules of static shapes and values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tensorloom.framework.registry.shape_inference import (
     broadcast_shapes,
 )
 from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import evaluate
 from tensorloom.framework.types.dimension import dimension_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape, as_shape
@@ -68,3 +69,9 @@ def shape_tensor(shape: Any) -> Tensor:
         return convert_to_tensor(shape, name="shape")
     sizes = tuple(map(dimension_value, shape))
     return convert_to_tensor(sizes, dtype=None if sizes else dtypes.int32, name="shape")
+
+
+def try_evaluate_constant(c_graph: Any, output: Tensor) -> Any:
+    """The value of a tensor that follows from constants, as an array; else None."""
+    del c_graph  # the tensor knows its graph
+    return evaluate(output)

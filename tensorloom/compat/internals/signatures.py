@@ -37,6 +37,11 @@ def _argspec_of(target: Any) -> inspect.FullArgSpec:
     """The FullArgSpec of a function, with `self` for methods, as Python 2 had it."""
     if isinstance(target, functools.partial):
         return _partial_argspec(target)
+    if _is_ours(target):
+        # Our decorators and annotations are no part of TensorFlow's signatures:
+        # programs compare these with those of functions of their own.
+        spec = inspect.getfullargspec(inspect.unwrap(target))
+        return spec._replace(annotations={})
     try:
         return inspect.getfullargspec(target)
     except TypeError:
@@ -44,6 +49,12 @@ def _argspec_of(target: Any) -> inspect.FullArgSpec:
         if call is None or not callable(target):
             raise
         return inspect.getfullargspec(call)
+
+
+def _is_ours(target: Any) -> bool:
+    """Whether a function is one of this package."""
+    module = getattr(target, "__module__", None) or ""
+    return inspect.isfunction(target) and module.partition(".")[0] == "tensorloom"
 
 
 def _partial_argspec(partial: functools.partial[Any]) -> inspect.FullArgSpec:

@@ -198,4 +198,8 @@ MODULES: Final[dict[str, Replacement]] = {
         "Python 3.9", "xml.etree.ElementTree", _of("xml.etree.ElementTree")
     ),
     "distutils": Replacement("Python 3.12", "setuptools", _of("setuptools._distutils")),
+    # Private modules whose functions programs took, instead of from the package above.
+    "scipy.sparse.linalg.eigen.arpack": Replacement(
+        "SciPy 1.8", "scipy.sparse.linalg", _of("scipy.sparse.linalg")
+    ),
 }

@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Final
 
@@ -112,6 +113,10 @@ def import_with_views(
     level: int = 0,
 ) -> Any:
     """`__import__` of the program: it returns views."""
+    if level == 0:
+        for path in (name, *(f"{name}.{item}" for item in fromlist or ())):
+            if path in MODULES:
+                _place_below_plain_module(path)
     module = builtins.__import__(name, globals, locals, fromlist or (), level)
     return view_of(module) if level == 0 else module
 
@@ -120,6 +125,22 @@ def import_with_views(
 def program_builtins() -> dict[str, Any]:
     """The builtins of the program's modules."""
     return {**vars(builtins), "__import__": import_with_views, **detours.BUILTINS}
+
+
+def _place_below_plain_module(name: str) -> None:
+    """Puts ours for a module that is gone below a parent that is no package any more.
+
+    Python looks for modules below packages only, so no finder is asked for these.
+    """
+    parent_name, _, last = name.rpartition(".")
+    if not parent_name or name in sys.modules or find_spec(parent_name) is None:
+        return
+    parent = importlib.import_module(parent_name)
+    if not hasattr(parent, "__path__"):
+        module = missing_module(name)
+        assert module is not None, name
+        sys.modules[name] = module
+        setattr(parent, last, module)
 
 
 def missing_module(name: str) -> ModuleType | None:

@@ -1,7 +1,8 @@
 """The underscore names that libraries for TensorFlow 1 use on graphs.
 
 They are properties over what this package's graph keeps, under TensorFlow's names.
-What leads to TensorFlow's C library (`_c_graph`) is not there.
+There is no C library below: `_c_graph` is the graph, and serves as an argument of the
+few functions of `tensorflow.python.pywrap_tensorflow` that are here.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ class GraphPrivateNames:
     _registered_ops: Mapping[str, Any] = MappingProxyType({})
     # Whose gradient new operations are: see `_original_op`.
     _default_original_op: Operation | None = None
+
+    @property
+    def _c_graph(self) -> Any:
+        return self
 
     @property
     def _building_function(self: Any) -> bool:

@@ -177,12 +177,17 @@ class Tensor(TensorPrivateNames):
         )
 
     def __bool__(self) -> bool:
-        self._not_allowed("using a `tf.Tensor` as a Python `bool`")
+        self._disallow_in_graph_mode("using a `tf.Tensor` as a Python `bool`")
+
+    def _as_tf_output(self) -> Tensor:
+        return self  # of no C library: see `Graph._c_graph`
+
+    __nonzero__ = __bool__  # Python 2's; classes that act as tensors copy both
 
     def __iter__(self) -> Iterator[Tensor]:
-        self._not_allowed("iterating over `tf.Tensor`")
+        self._disallow_in_graph_mode("iterating over `tf.Tensor`")
 
-    def _not_allowed(self, task: str) -> NoReturn:
+    def _disallow_in_graph_mode(self, task: str) -> NoReturn:
         status = control_status_ctx().status
         where, reason = _WHY_NOT_ALLOWED[status]
         raise OperatorNotAllowedInGraphError(

@@ -275,3 +275,40 @@ def test_a_predicate_in_a_function_may_have_one_element() -> None:
     function = tf.function(lambda p: tf.cond(p, lambda: 1, lambda: 2))
     with tf.Session() as sess:
         assert sess.run(function(tf.constant([[True]]))) == 1
+
+
+def test_variables_of_branches_and_loops_have_the_names_of_their_scopes() -> None:
+    p = _predicate()
+
+    def variable() -> tf.Tensor:
+        return tf.Variable(1.0) + 0.0
+
+    def branches() -> tf.Tensor:
+        return tf.cond(p, variable, lambda: tf.constant(2.0))
+
+    def named() -> tf.Tensor:
+        return tf.get_variable("kept", [], initializer=tf.zeros_initializer()) + 0.0
+
+    def step(i: tf.Tensor) -> tf.Tensor:
+        with tf.init_scope():
+            tf.Variable(1.0, name="w")
+        return i + 1
+
+    with tf.name_scope("s"):
+        branches()
+    tf.cond(p, named, lambda: tf.constant(2.0))
+    tf.case([(p, variable)], default=lambda: tf.constant(1.0))
+    tf.while_loop(lambda i: i < 3, step, [0])
+    tf.cond(p, branches, variable)
+    with tf.variable_scope("vs"):
+        tf.cond(p, variable, variable)
+    assert [v.op.name for v in tf.global_variables()] == [
+        "s/cond/Variable",
+        "kept",
+        "case/cond/Variable",
+        "while/w",
+        "cond_1/cond/Variable",
+        "cond_1/Variable",
+        "vs/cond/Variable",
+        "vs/cond/Variable_1",
+    ]

@@ -198,3 +198,16 @@ def test_six() -> None:
     with pytest.raises(TypeError):
         six_module.ensure_text(1)
     assert inspect.isfunction(six_module.u)
+
+
+def test_a_module_below_one_that_is_no_package_any_more() -> None:
+    pytest.importorskip("scipy")
+    found = run(
+        "from scipy.sparse.linalg.eigen.arpack import eigsh\n"
+        "import scipy.sparse.linalg.eigen.arpack as arpack\n"
+        "from scipy.sparse.linalg.eigen import arpack as same\n"
+        "import scipy.sparse.linalg\n"
+        "is_known = eigsh is scipy.sparse.linalg.eigsh\n"
+    )
+    assert found["is_known"]
+    assert found["arpack"].eigs is found["same"].eigs
