@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Kept here, so that the list of torch's rows costs no import of torch.
 OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
-LIBRARY_ALONE = re.compile("^lock service: ")  # TensorFlow has none
+LIBRARY_ALONE = re.compile("^lock service: |^allreduce: ")  # TensorFlow has none
 TORCH_ROWS = re.compile("MLP|CNN|residual|LSTM.*unrolled")
 # Neither tf.layers nor tf.estimator nor tf.contrib.
 NOT_IN_221 = re.compile(r"tf\.layers|^slim |Estimator|train_and_evaluate|^beam |^CRF ")

@@ -4,6 +4,7 @@ Python 3.7, since TensorFlow 1.15 runs them too.
 """
 
 from benchmarks.workloads import (
+    allreduce,
     checkpoints,
     columns,
     contrib_models,
@@ -42,6 +43,7 @@ WORKLOADS = {
         distributed,
         pieces,
         locks,
+        allreduce,
         eager,
     )
     for workload in module.table.workloads

@@ -243,3 +243,42 @@ def test_variables_begin_alike(group: _Doubles) -> None:
     with tf.train.SingularMonitoredSession(hooks=[hook]) as sess:
         assert sess.run(v) == 3.0
     assert [(r.kind, r.root) for r in group.submitted] == [("broadcast", 0)]
+
+
+class _Late(_Doubles):
+    """Looks at values when their sums are waited for, as an engine's thread may."""
+
+    def submit(self, request: Request) -> Pending:
+        class Looked(Pending):
+            def result(self, cancellation: Any) -> Any:
+                return request.value * request.value.dtype.type(2)
+
+        return Looked()
+
+
+@pytest.mark.parametrize("kind", ["computed", "variable", "reference", "fed"])
+def test_a_value_under_way_is_not_written_over(kind: str) -> None:
+    process_group.set_current(_Late())
+    try:
+        with tf.Graph().as_default(), tf.Session() as sess:
+            fed = tf.placeholder(tf.float32, [1000])
+            x = {"fed": lambda: fed, "computed": lambda: tf.exp(fed)}.get(
+                kind, lambda: tf.Variable(np.ones(1000), use_resource=kind[0] == "v")
+            )()
+            value = x if kind in ("fed", "computed") else tf.identity(x)
+            # Made first, so that it runs between the beginning and the end.
+            after = tf.nn.relu(value + 1.0) * 3.0
+            if kind in ("variable", "reference"):
+                with tf.control_dependencies([value]):
+                    after = x.assign_add(np.ones(1000))
+            with tf.control_dependencies([value]):
+                total = hvd.allreduce(value, op=hvd.Sum)
+            sess.run(tf.global_variables_initializer())
+            given = np.zeros(1000) if kind == "computed" else np.ones(1000)
+            for _ in range(3):
+                if kind in ("variable", "reference"):
+                    sess.run(tf.global_variables_initializer())
+                found, _ = sess.run([total, after], {fed: given})
+                assert set(found.tolist()) == {2.0}
+    finally:
+        process_group.set_current(None)

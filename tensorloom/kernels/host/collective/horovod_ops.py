@@ -58,7 +58,7 @@ def broadcast(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-@host_kernel("_AllreduceStart", context=True, retains=("tensor",), large=True)
+@host_kernel("_AllreduceStart", context=True, aliases=True, large=True)
 def allreduce_start(c: OpKernelConstruction) -> Compute:
     """Hands a value in; what is pending is the output."""
     name, reduction = c["collective"].decode(), c["reduce_op"]
