@@ -13,9 +13,19 @@ from tensorloom.debug.dumps.event_files import (
 )
 from tensorloom.debug.gradients import GradientsDebugger
 from tensorloom.debug.sessions.dumping import DumpingDebugWrapperSession
-from tensorloom.debug.sessions.hooks import DumpingDebugHook, LocalCLIDebugHook
+from tensorloom.debug.sessions.grpc import (
+    GrpcDebugWrapperSession,
+    TensorBoardDebugWrapperSession,
+)
+from tensorloom.debug.sessions.hooks import (
+    DumpingDebugHook,
+    GrpcDebugHook,
+    LocalCLIDebugHook,
+    TensorBoardDebugHook,
+)
 from tensorloom.debug.sessions.local_cli import LocalCLIDebugWrapperSession
 from tensorloom.debug.sessions.requests import WatchOptions
+from tensorloom.debug.stepper import Stepper, Stop
 from tensorloom.debug.watching import (
     add_debug_tensor_watch,
     watch_graph,

@@ -6,6 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorloom.debug.sessions.dumping import DumpingDebugWrapperSession
+from tensorloom.debug.sessions.grpc import (
+    GrpcDebugWrapperSession,
+    TracebackSender,
+    gated_watches,
+)
 from tensorloom.debug.sessions.local_cli import LocalCLIDebugWrapperSession
 from tensorloom.debug.sessions.requests import (
     OnRunEndRequest,
@@ -115,6 +120,68 @@ class DumpingDebugHook(SessionRunHook):
             asked.fetches, asked.feed_dict
         )
         return _watching(run_context, urls, watched, is_first)
+
+
+class GrpcDebugHook(SessionRunHook):
+    """Sends the runs of a session to debug servers, as `GrpcDebugWrapperSession`."""
+
+    def __init__(
+        self,
+        grpc_debug_server_addresses: Any,
+        watch_fn: Any = None,
+        thread_name_filter: str | None = None,
+        log_usage: bool = True,
+    ) -> None:
+        """The arguments are those of `GrpcDebugWrapperSession`."""
+        self._addresses = grpc_debug_server_addresses
+        self._watch_fn = watch_fn
+        self._thread_name_filter = thread_name_filter
+        self._log_usage = log_usage
+        self._wrapper: GrpcDebugWrapperSession | None = None
+
+    def before_run(self, run_context: Any) -> SessionRunArgs:
+        """Says what is watched, and who is told."""
+        if self._wrapper is None:
+            self._wrapper = GrpcDebugWrapperSession(
+                run_context.session,
+                self._addresses,
+                watch_fn=self._watch_fn,
+                thread_name_filter=self._thread_name_filter,
+                log_usage=self._log_usage,
+            )
+        asked = run_context.original_args
+        urls, watched = self._wrapper._prepare_run_watch_config(
+            asked.fetches, asked.feed_dict
+        )
+        return _watching(run_context, urls, watched)
+
+
+class TensorBoardDebugHook(GrpcDebugHook):
+    """Sends what TensorBoard's debugger asks for of the runs of a session."""
+
+    def __init__(
+        self,
+        grpc_debug_server_addresses: Any,
+        thread_name_filter: str | None = None,
+        send_traceback_and_source_code: bool = True,
+        log_usage: bool = True,
+    ) -> None:
+        """The arguments are those of `TensorBoardDebugWrapperSession`."""
+        super().__init__(
+            grpc_debug_server_addresses, gated_watches, thread_name_filter, log_usage
+        )
+        self._sender = (
+            TracebackSender(grpc_debug_server_addresses)
+            if send_traceback_and_source_code
+            else None
+        )
+
+    def before_run(self, run_context: Any) -> SessionRunArgs:
+        """The same, after the program's source."""
+        if self._sender is not None:
+            asked = run_context.original_args
+            self._sender.send(run_context.session.graph, asked.feed_dict, asked.fetches)
+        return super().before_run(run_context)
 
 
 def _watching(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -73,6 +73,10 @@ class Publisher(Protocol):
         """Forgets how much was published, where there is a limit."""
         ...
 
+    def close(self, url: str) -> None:
+        """A run that published to the URL is over."""
+        ...
+
     def is_open(self, url: str, key: DebugNodeKey) -> bool:
         """Whether anybody wants to hear of a watch that is gated."""
         ...
@@ -111,6 +115,12 @@ def wall_time_us() -> int:
     with _clock_lock:
         _latest_us = max(_latest_us + 1, time.time_ns() // 1000)
         return _latest_us
+
+
+def close(urls: Iterable[str]) -> None:
+    """A run that published to these URLs is over."""
+    for url in urls:
+        publisher_of(url).close(url)
 
 
 def publish(urls: Sequence[str], watched: Watched) -> Any:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.framework.debug.publishers import publisher_of
+from tensorloom.framework.debug import publishers
 
 if TYPE_CHECKING:
     from tensorloom.framework.debug.watches import DebugWatches
@@ -101,6 +101,7 @@ class DebugStep:
             self._publish()
             return prepared.run(feeds, step)
         finally:
+            publishers.close(self._watches.urls)
             with self._lock:
                 self._running -= 1
                 if self._is_retired:
@@ -127,4 +128,4 @@ class DebugStep:
             }
         )
         for url in self._watches.urls:
-            publisher_of(url).metadata(url, message)
+            publishers.publisher_of(url).metadata(url, message)

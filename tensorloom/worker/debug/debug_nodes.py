@@ -6,7 +6,8 @@ after:  y = Relu(x);  __copy_y_0 = Copy(y);  __dbg = DebugIdentity(__copy_y_0)
 
 A debug op publishes what it makes of the value to its URLs, before anybody uses the
 value. `_DebugBreak` is ours: it stands in the way itself, waits for an answer, and may
-give another value. What a loop carries keeps its edges, and so do references.
+give another value; so it is not behind references and handles. What a loop carries
+keeps its edges, and so do references.
 """
 
 from __future__ import annotations
@@ -148,6 +149,8 @@ class _Inserting:
                 "debug_urls": [url.encode() for url in watch.debug_urls],
             }
             attrs |= _attrs(op, given, attrs)
+            if op == BREAK and not _passes_on(node, slot):
+                return None
             self._check_kernel(op, attrs, tensor_name, node.device)
         except ValueError as error:
             if watch.tolerates_failures:
@@ -173,6 +176,13 @@ class _Inserting:
                 f"Failed to find kernel definition for debug op {op} on watched "
                 f"tensor {tensor_name}"
             )
+
+
+def _passes_on(node: Node, slot: int) -> bool:
+    """Whether an output is a value that others get, which could be another one."""
+    dtype = node.output_types[slot]
+    is_value = not dtype._is_ref_dtype and dtype.name not in ("resource", "variant")
+    return is_value and node.op not in _CARRIED
 
 
 def _copy(node: Node, slot: int, dtype: DType, watch: DebugWatch) -> Node:

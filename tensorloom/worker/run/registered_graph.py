@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.framework.debug import publishers
 from tensorloom.framework.devices import device_name
 from tensorloom.framework.graph import node_shapes
 from tensorloom.framework.interfaces import StepContext, StepOptions
@@ -80,6 +81,7 @@ class RegisteredGraph:
         self._targets = _tasks_sent_to(graph) - {worker.task} if pushes else set()
         self._sent_dtypes = _quantized_sends(graph)
         graph = graph if ordered else with_waiting_receives(graph)
+        self._debug_urls = debug.urls if debug is not None else ()
         if debug is not None:
             graph = debugged(graph, debug, worker)
         self._graph = node_shapes.infer_missing(graph)
@@ -208,6 +210,8 @@ class RegisteredGraph:
         finally:
             self._session.end(step)
             step.rendezvous.unlink()
+            if self._debug_urls:
+                publishers.close(self._debug_urls)
         return [results[index] for index in sorted(results)]
 
     def run_independent(

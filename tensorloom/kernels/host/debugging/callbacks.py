@@ -53,6 +53,9 @@ class _Callbacks:
     def reset_usage(self) -> None:
         """There is no limit."""
 
+    def close(self, url: str) -> None:
+        """There is nothing to end."""
+
     def is_open(self, url: str, key: DebugNodeKey) -> bool:
         return True
 

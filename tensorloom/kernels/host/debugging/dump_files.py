@@ -92,6 +92,9 @@ class DumpFiles:
         name = f"{PREFIX}core_metadata_sessionrun{run:014d}"
         _write(_root(url), name, now, events.metadata_event(message, now))
 
+    def close(self, url: str) -> None:
+        """There is nothing to end."""
+
     def is_open(self, url: str, key: DebugNodeKey) -> bool:
         """True: files take everything."""
         return True

@@ -1,0 +1,1 @@
+"""Debug servers: who hears of debugged steps elsewhere, by TensorFlow's calls."""
