@@ -48,7 +48,6 @@ def _records() -> dict[str, Any]:
 # By page: what is there before its first example.
 PAGES: dict[str, Callable[[], dict[str, Any]]] = {
     "checkpoints": _a_saver,
-    "eager": dict,
     "saved-model": _a_model,
     "summaries": _records,
     "training-sessions": dict,
