@@ -42,7 +42,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    from tensorloom.cli.local_tasks import LocalTasks, Task
+    from tensorloom.cluster.launch.local import LocalPlaces
+    from tensorloom.cluster.launch.ranks import RankJob
+    from tensorloom.cluster.launch.supervisor import Supervisor
     from tensorloom.transport.collectives.place import STORE
     from tensorloom.transport.collectives.store import LocalStore
 
@@ -53,31 +55,18 @@ def _execute(options: argparse.Namespace) -> int:
         print(f"tensorloom hvdrun: no file {options.script!r}", file=sys.stderr)
         return 2
     store = LocalStore()
-    shared = {STORE: store.address, "PYTHONUNBUFFERED": "1"}
+    shared = {STORE: store.address}
     if options.fusion_threshold_mb is not None:
         threshold = int(options.fusion_threshold_mb * (1 << 20))
         shared["HOROVOD_FUSION_THRESHOLD"] = str(threshold)
-    size = str(options.num_proc)
-    tasks = [
-        Task(
-            f"rank {rank}",
-            [
-                *(sys.executable, "-m", "tensorloom", "run"),
-                *(options.script, *options.arguments),
-            ],
-            {
-                **shared,
-                "HOROVOD_RANK": str(rank),
-                "HOROVOD_SIZE": size,
-                "HOROVOD_LOCAL_RANK": str(rank),
-                "HOROVOD_LOCAL_SIZE": size,
-            },
-            "",
-            is_server=False,
-        )
-        for rank in range(options.num_proc)
-    ]
-    return LocalTasks(tasks, options.grace).run()
+    job = RankJob(
+        options.script,
+        options.arguments,
+        {"rank": options.num_proc},
+        environment=shared,
+        grace_s=options.grace,
+    )
+    return Supervisor(job, LocalPlaces()).run()
 
 
 COMMAND = Command(

@@ -22,6 +22,7 @@ from tensorloom.cli import (
     run,
     serve,
     server,
+    status,
     stream,
 )
 from tensorloom.cli.saved_models import command as saved_model_command
@@ -46,6 +47,7 @@ COMMANDS: tuple[Command, ...] = (
     serve.COMMAND,
     stream.COMMAND,
     cluster.COMMAND,
+    status.COMMAND,
     config.COMMAND,
     server.DASHBOARD,
     hvdrun.COMMAND,

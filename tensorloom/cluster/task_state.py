@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.train.checkpoints import checkpoint_management
 from tensorloom.transport import traffic
 from tensorloom.transport.control import control_methods
 from tensorloom.transport.grpc.channel import GrpcChannel
@@ -26,7 +27,13 @@ def task_state(
     Args:
       address: its `host:port`.
       started: when, as `time.monotonic` says it.
+
+    Returns:
+      What the dashboard shows; `steps` are those that the task took part in, as a
+      master or for one, `checkpoint` is the newest that its process has saved, at
+      `checkpoint_at`, which like `now` is a time of its own clock.
     """
+    named = checkpoint_management.last_named
     return {
         "task": worker.task,
         "address": address,
@@ -44,6 +51,10 @@ def task_state(
         "sessions": master.session_facts(),
         "errors": master.failures,
         "sent_bytes": traffic.totals(),
+        "steps": worker.steps.begun,
+        "now": time.time(),
+        "checkpoint": named[0] if named else None,
+        "checkpoint_at": named[1] if named else None,
         **worker_state(worker),
     }
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
-from tensorloom.cli.cluster import make_cluster
+from tests.cluster.clusters import free_ports
 from tests.peer import example_recorder
 from tests.peer.peers import REPOSITORY, python_of
 from tools.train_examples import all_examples
@@ -104,7 +104,11 @@ def _run(system: str, name: str, model: Path, steps: int, digits: Path) -> Trace
     command = _command(system, name, trace, digits)
     command += ["--steps", str(steps), "--model_dir", str(model)]
     if name in _ON_CLUSTERS:
-        cluster = make_cluster({"ps": 1, "worker": 1})
+        ports = free_ports(2)
+        cluster = {
+            job: [f"localhost:{port}"]
+            for job, port in zip(("ps", "worker"), ports, strict=True)
+        }
         tasks = [
             json.dumps({"cluster": cluster, "task": {"type": job, "index": 0}})
             for job in ("ps", "worker")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from typing import Any
 
 from tensorloom.client.program import program_log
@@ -14,6 +15,9 @@ from tensorloom.storage.files import filesystem, mirror
 from tensorloom.train.checkpoints.large_graph import constants_prefix
 
 V1, V2 = 1, 2  # SaverDef.CheckpointFormatVersion
+
+# The newest checkpoint that this process has named in a state file, and when.
+last_named: tuple[str, float] | None = None
 
 
 def state_filename(save_dir: Any, latest_filename: str | None) -> str:
@@ -136,6 +140,8 @@ def write_state(save_dir: Any, state: Any, latest_filename: str | None = None) -
         )
     with write_tokens.writing(filesystem.path_text(save_dir)):
         filesystem.write_file(path, text_format.MessageToString(state).encode())
+    global last_named
+    last_named = (state.model_checkpoint_path, time.time())
 
 
 def saved_state(

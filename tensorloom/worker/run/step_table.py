@@ -327,6 +327,8 @@ class StepTable:
         self._lock = threading.Lock()
         self._entries: dict[int, _Entry] = {}
         self._over: OrderedDict[int, None] = OrderedDict()
+        #: How many steps this task has taken part in; threads count without a lock.
+        self.begun = 0
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -348,6 +350,7 @@ class StepTable:
 
     def independent(self, step_id: int) -> StepRendezvous:
         """The rendezvous, not kept here, of a part that never receives or waits."""
+        self.begun += 1
         return StepRendezvous(self._task, step_id, self._peers)
 
     def begin(self, step_id: int, resources: ResourceManager) -> Step:
@@ -358,6 +361,7 @@ class StepTable:
         Raises:
           errors.AbortedError: the step is over.
         """
+        self.begun += 1
         entry = self._entry(step_id)
         step = Step(resources, step_id, entry.rendezvous)
         with self._lock:
