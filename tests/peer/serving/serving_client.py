@@ -452,6 +452,18 @@ def triton_grpc() -> None:
         "half",
     }
     _ask_triton(module, client)
+    config = client.get_model_config("tf2", as_json=True)["config"]
+    assert config["platform"] == "tensorflow_savedmodel"
+    assert config["input"] == [
+        {"name": "x", "data_type": "TYPE_FP32", "dims": ["-1", "3"]}
+    ], config
+    found = client.get_inference_statistics("tf2", as_json=True)["model_stats"]
+    assert int(found[0]["inference_stats"]["success"]["count"]) > 10, found
+    client.unload_model("half")
+    index = client.get_model_repository_index().models
+    assert {m.name for m in index if m.state == "READY"} == {"tf2"}, index
+    client.load_model("half")
+    assert client.is_model_ready("half")
 
 
 @check
@@ -465,6 +477,14 @@ def triton_http() -> None:
     )
     assert {m["name"] for m in client.get_model_repository_index()} == {"tf2", "half"}
     _ask_triton(module, client, http=True)
+    config = client.get_model_config("tf2")
+    assert config["input"][0]["dims"] == [-1, 3], config
+    (found,) = client.get_inference_statistics("tf2")["model_stats"]
+    assert found["inference_stats"]["fail"]["count"] > 0, found
+    client.unload_model("half")
+    assert len(client.get_inference_statistics()["model_stats"]) == 1
+    client.load_model("half")
+    assert client.is_model_ready("half")
     x = INPUTS["serving_default"]["x"]
     given = module.InferInput("x", list(x.shape), "FP32")
     given.set_data_from_numpy(x, binary_data=False)
