@@ -71,8 +71,5 @@ def load_library(path: str) -> bytes:
     Raises:
       errors.NotFoundError: there is no such library, or it cannot be loaded.
     """
-    module = libraries.load_op_library(path)
-    serialized = module.OP_LIST
-    if isinstance(serialized, list):
-        return op_def_proto.to_op_list(serialized).SerializeToString()
-    return bytes(serialized.SerializeToString())
+    serialized: bytes = libraries.load_op_library(path).OP_LIST.SerializeToString()
+    return serialized

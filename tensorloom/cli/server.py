@@ -36,6 +36,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "or Python, and names or patterns with commas between them",
     )
     parser.add_argument(
+        "--load",
+        action="append",
+        default=[],
+        metavar="LIBRARY",
+        help="a library of ops and kernels, or a folder of them; may be repeated",
+    )
+    parser.add_argument(
         "--stop",
         metavar="ADDRESS",
         help="stop the task at that address instead of starting one",
@@ -128,8 +135,11 @@ def _stop(address: str) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     # Masters and workers run any op that a client knows.
-    import tensorloom  # noqa: F401
+    import tensorloom as tf
     from tensorloom.cluster.server import Server
+
+    for library in options.load:
+        tf.load_library(library)
 
     config = _environment(options.cluster)
     cluster = config["cluster"] if config else parse_cluster(options.cluster)
