@@ -172,7 +172,8 @@ def _converter(tensor: Tensor) -> Callable[[Any], Any]:
             )
         if array.dtype.names is not None:
             array = dtypes.memory_view(array)
-        return array if array.ndim else array[()]
+        # A scalar is as a kernel gives it: of NumPy, but bytes have no shape.
+        return array if array.ndim or array.dtype == object else array[()]
 
     return convert
 

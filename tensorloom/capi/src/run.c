@@ -52,7 +52,8 @@ static PyObject* step_arguments(PyObject* session, const tl_step* step,
   return NULL;
 }
 
-/* The plan of a step; a borrowed reference, or NULL with a status. */
+/* The plan of a step; a new reference, or NULL with a status. Threads that make it at the
+ * same time get the one that was first. */
 static PyObject* plan_of(TF_Session* session, const tl_step* step, TF_Status* status) {
   PyObject* key = key_of(step);
   if (key == NULL) {
@@ -67,14 +68,14 @@ static PyObject* plan_of(TF_Session* session, const tl_step* step, TF_Status* st
     if (made == NULL) {
       if (PyErr_Occurred()) tl_raised(status);
     } else {
-      PyDict_SetItem(session->plans, key, made);
-      plan = made;
-      Py_DECREF(made); /* the dict has it */
+      plan = PyDict_SetDefault(session->plans, key, made);
+      if (plan == NULL) tl_raised(status);
+      Py_DECREF(made);
     }
     Py_XDECREF(arguments);
   }
   Py_DECREF(key);
-  return plan;
+  return Py_XNewRef(plan);
 }
 
 /* --- Results ------------------------------------------------------------------- */
@@ -164,12 +165,11 @@ void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
   PyObject* values =
       plan ? tl_array_list(input_values, ninputs, "input_values", status) : NULL;
   if (values != NULL) {
-    Py_INCREF(plan);
     PyObject* results = run_plan(plan, values, run_options, run_metadata, status);
     if (results != NULL) put_results(results, &step, output_values, status);
-    Py_DECREF(plan);
     Py_DECREF(values);
   }
+  Py_XDECREF(plan);
   tl_leave(gil);
 }
 
