@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from tensorloom.client.program.arg_scope import has_arg_scope
 from tensorloom.compat.legacy import python2
 from tensorloom.compat.module_paths import path_module, table
 from tensorloom.framework import export
@@ -384,8 +385,10 @@ class _Auditor(ast.NodeVisitor):
         stars = any(isinstance(argument, ast.Starred) for argument in node.args)
         if unknown or stars or len(given) < len(node.keywords):
             return
+        # An arg_scope around the call may give what is not given here.
+        bind = signature.bind_partial if has_arg_scope(value) else signature.bind
         try:
-            signature.bind(*node.args, **given)
+            bind(*node.args, **given)
         except TypeError as error:
             yield self._misfit(name, f"tf.{name}: {error}", node)
 

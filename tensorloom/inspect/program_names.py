@@ -137,9 +137,18 @@ def _attribute(value: Any, name: str) -> Any:
             found = getattr(value, name)
         except AttributeError:
             return MISSING
-        hidden = isinstance(found, ModuleType)
+        hidden = _is_implementation(found)
         return MISSING if hidden or name.startswith("_tl") else found
     return getattr(value, name, MISSING)
+
+
+def _is_implementation(value: Any) -> bool:
+    """Whether a value is a file of ours; `tf.test.mock` and `tf.compat.v2` are not."""
+    return (
+        isinstance(value, ModuleType)
+        and value.__name__.partition(".")[0] == finder.ROOT
+        and getattr(value, "__file__", None) is not None
+    )
 
 
 def _is_private(module: ModuleType, name: str) -> bool:

@@ -65,7 +65,7 @@ def test_programs(source: str, subjects: list[str]) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "try:\n  import tensorflow.compat.v2 as t\nexcept ImportError:\n  t = None",
+        "try:\n  import tensorflow.compat.v3 as t\nexcept ImportError:\n  t = None",
         "try:\n  tf.no_such\nexcept (KeyError, AttributeError):\n  pass",
         "try:\n  tf.no_such\nexcept:\n  pass",
         "if hasattr(tf, 'no_such'):\n  tf.no_such()",
@@ -120,6 +120,21 @@ def test_a_finding_says_where_and_what_instead() -> None:
     assert "tf.train.AdamOptimizer" in second.remedy
     assert second.message == "there is no tf.keras.optimizers.Adam"
     assert third.message.startswith("tf.enable_eager_execution is refused")
+
+
+def test_what_is_no_problem_is_not_told() -> None:
+    source = """
+        import tensorflow as tf
+        from tensorflow.compat.v2 import test
+        slim = tf.contrib.slim
+        with slim.arg_scope([slim.conv2d], kernel_size=3):
+            slim.conv2d(tf.test.mock.Mock(), 3)
+        tf.compat.v2.reduce_sum([1])
+    """
+    assert not audit_program(dedent(source).encode(), "p.py")
+    text = "import tensorflow as tf\ntf.contrib.slim.conv2d(1, 2, sizze=3)"
+    (found,) = audit_program(text.encode(), "p.py")
+    assert found.message == "tf.contrib.slim.conv2d has no argument 'sizze'"
 
 
 def test_replacements_are_there() -> None:
