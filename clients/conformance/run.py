@@ -58,6 +58,7 @@ def run_client(language: str) -> str:
         "DIGITS": BUILD / "digits.bin",
         "SAVED_MODEL": BUILD / "saved_model",
         "PYTHON": sys.executable,
+        "PEER_PYTHON": PEER115 / "bin" / "python" if PEER115.exists() else "",
     }
     lines = [make(language, "conformance", language, **variables)]
     for program in PROGRAMS:
