@@ -49,7 +49,8 @@ class DebugTensorDatum:
         Raises:
           ValueError: the name is not of this form.
         """
-        device, *scopes, base = os.path.normpath(debug_dump_rel_path).split(os.sep)
+        parts = os.path.normpath(debug_dump_rel_path).split(os.sep)
+        device, scopes, base = parts[0], parts[1:-1], parts[-1]
         if base.count("_") < 3:
             raise ValueError(
                 f"Dump file path does not conform to the naming pattern: {base}"

@@ -120,6 +120,11 @@ class DFSGraphTracer:
         return [depth for _, depth in self._found]
 
 
+def _infer_device_name(graph_def: Any) -> str | None:
+    """The device of a device's graph: that of the first node that has one."""
+    return next((node.device for node in graph_def.node if node.device), None)
+
+
 class DebugGraph:
     """A graph that a debugger has put nodes into."""
 
@@ -134,9 +139,7 @@ class DebugGraph:
           ValueError: two nodes have one name.
         """
         self._debug_graph_def = debug_graph_def
-        self._device_name = device_name or next(
-            (node.device for node in debug_graph_def.node if node.device), None
-        )
+        self._device_name = device_name or _infer_device_name(debug_graph_def)
         self._node_attributes: dict[str, Any] = {}
         self._node_inputs: dict[str, list[str]] = {}
         self._node_ctrl_inputs: dict[str, list[str]] = {}

@@ -109,6 +109,6 @@ def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
     if tensor is None or isinstance(tensor, InconvertibleTensorProto):
         return False
     array = np.asarray(tensor)
-    if array.dtype.kind in "OSUb":
+    if array.dtype.kind in "OSUb" or array.dtype.names:
         return False
     return not bool(np.all(np.isfinite(array)))

@@ -66,7 +66,7 @@ class GraphQueries:
             if device_name not in self._device_names:
                 raise ValueError(f"Invalid device name: {device_name}")
             return device_name
-        if len(self._device_names) == 1:
+        if len(self._device_names) == 1 and not self._debug_graphs:
             return self._device_names[0]
         node = get_node_name(node_name)
         found = [k for k, graph in self._debug_graphs.items() if self._has(graph, node)]
@@ -249,7 +249,7 @@ class GraphQueries:
         node_name = get_node_name(element_name)
         if node_name not in self._tracebacks:
             raise KeyError(f'Cannot find node "{node_name}" in Python graph')
-        return self._tracebacks[node_name].traceback
+        return tuple(self._tracebacks[node_name].traceback)
 
 
 def _edges(

@@ -364,7 +364,8 @@ class Emitter:
         memory_kind = HOST if kernel.host else TENSOR
         # Two functions that one node calls may have nodes of one name.
         name = "/".join((*scope.functions, scope.prefix, node.name))
-        key = name, self.device.name, memory_kind
+        # A pass may have made a node of another op of it, in another graph.
+        key = f"{name} {node.op}", self.device.name, memory_kind
         compute = self.kernels.get(key)
         if compute is None:
             compute = self._made(kernel, scope, node, inputs)

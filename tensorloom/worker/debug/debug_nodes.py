@@ -148,7 +148,7 @@ class _Inserting:
                 "tensor_name": tensor_name.encode(),
                 "debug_urls": [url.encode() for url in watch.debug_urls],
             }
-            attrs |= _attrs(op, given, attrs)
+            attrs |= _attrs(f"__dbg_{tensor_name}_{number}_{op}", op, given, attrs)
             if op == BREAK and not _passes_on(node, slot):
                 return None
             self._check_kernel(op, attrs, tensor_name, node.device)
@@ -217,7 +217,7 @@ def _is_gated(text: str) -> bool:
 
 
 def _attrs(
-    op: str, given: Mapping[str, str], basic: Mapping[str, Any]
+    name: str, op: str, given: Mapping[str, str], basic: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The attrs of a debug op that are not its watch's, decoded.
 
@@ -229,21 +229,21 @@ def _attrs(
         raise ValueError(f"There is no debug op {op}")
     attrs: dict[str, Any] = {}
     unknown = dict(given)
-    for name, attr in op_def.attrs.items():
-        if name in basic:
+    for key, attr in op_def.attrs.items():
+        if key in basic:
             continue
-        attrs[name] = attr.default
-        if name in unknown:
-            attrs[name] = _value(op, name, attr.type, unknown.pop(name))
+        attrs[key] = attr.default
+        if key in unknown:
+            attrs[key] = _value(name, key, attr.type, unknown.pop(key))
     if unknown:
         raise ValueError(
-            f"{len(unknown)} attribute key(s) were not valid for debug node {op}: "
+            f"{len(unknown)} attribute key(s) were not valid for debug node {name}: "
             f"{', '.join(sorted(unknown))}"
         )
     return attrs
 
 
-def _value(op: str, name: str, kind: str, text: str) -> Any:
+def _value(node: str, name: str, kind: str, text: str) -> Any:
     try:
         if kind == "bool":
             return _TRUTHS[text.lower()]
@@ -252,7 +252,7 @@ def _value(op: str, name: str, kind: str, text: str) -> Any:
     except (KeyError, ValueError):
         raise ValueError(
             f"Invalid value string for {kind}-type attribute {name} of debug node "
-            f'{op}: "{text}"'
+            f'{node}: "{text}"'
         ) from None
 
 

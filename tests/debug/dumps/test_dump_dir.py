@@ -197,3 +197,19 @@ def test_find(tmp_path: Path) -> None:
     left = dump.find(tf.debug.has_inf_or_nan, exclude_node_names="y|m")
     assert [d.node_name for d in left] == ["z"]
     assert not tf.debug.has_inf_or_nan(None, np.array([b"x"], object))
+
+
+def test_after_a_step_that_nobody_debugs(tmp_path: Path) -> None:
+    """Passes make other nodes of the program's, with state, under the same names."""
+    u = tf.get_variable("u", initializer=12.0, use_resource=True)
+    v = tf.get_variable("v", initializer=30.0, use_resource=True)
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(u - v)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(train)
+        options = tf.RunOptions()
+        watch_graph(options, sess.graph, debug_urls=f"file://{tmp_path}")
+        sess.run(train, options=options)
+        sess.run(train)
+        np.testing.assert_allclose(sess.run([u, v]), [11.7, 30.3], rtol=1e-6)
+    assert DebugDumpDir(str(tmp_path)).size > 0

@@ -65,12 +65,15 @@ def _nan_count(c: OpKernelConstruction) -> Compute:
 def _numeric_summary(c: OpKernelConstruction) -> Compute:
     low, high = c["lower_bound"], c["upper_bound"]
     number = float(c["T"].as_datatype_enum)
+    # Of what is not initialized there is no more than the graph says.
+    dims = c.input_shapes[0].dims_tuple
+    place = [0] if dims is None or None in dims else [len(dims), *dims]
     # Only then a debugger hears of it.
     is_unhealthy = _has_bad_values if c["mute_if_healthy"] else None
 
     def compute(value: Any) -> Any:
         if value is None:
-            return np.array([0.0] * 8 + _NO_MOMENTS + [number, 0.0], np.float64)
+            return np.array([0.0] * 8 + _NO_MOMENTS + [number, *place], np.float64)
         flat = np.asarray(value).reshape(-1).astype(np.float64)
         nan, finite = np.isnan(flat), flat[np.isfinite(flat)]
         below, above = flat <= low, flat >= high
