@@ -54,7 +54,7 @@ test: $(VENV)/.dev ## the tests that need nothing but Python
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too
-	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi and not clients" $(PYTEST_ARGS)
 
 .PHONY: test-page
 test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
