@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_registry import AttrDef
 from tensorloom.framework.types.attr_conversion import convert_attr
+from tensorloom.framework.types.attr_value import NameAttrList
+from tensorloom.framework.types.dtypes import DType
+from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -47,24 +50,45 @@ def given_key(attrs: Mapping[str, Any]) -> Hashable:
             value = tuple([_item(item) for item in value])
         elif kind is float:
             value = repr(value)
+        elif kind is TensorShape:
+            value = value.dims_tuple
         key += (name, kind, value)
     return tuple(key)
 
 
 def _item(item: Any) -> Any:
-    return (item.__class__, repr(item) if item.__class__ is float else item)
+    if item.__class__ is float:
+        return float, repr(item)
+    if item.__class__ is TensorShape:
+        return TensorShape, item.dims_tuple
+    if item.__class__ is list:
+        return list, tuple(item)
+    return item.__class__, item
 
 
 def decoded_key(attrs: Mapping[str, Any]) -> Hashable:
-    """A key of decoded attrs, whatever their order."""
-    return tuple([(name, _decoded(attrs[name])) for name in sorted(attrs)])
+    """A key of decoded attrs, whatever their order; as exact as `given_key`."""
+    key: list[Any] = []
+    for name in sorted(attrs) if len(attrs) > 1 else attrs:
+        value = attrs[name]
+        kind = value.__class__
+        key += (name, kind, value if kind in _PLAIN else _decoded(value))
+    return tuple(key)
+
+
+# What is equal only if it is the same, among values of one class.
+_PLAIN: Final = frozenset({DType, bool, int, bytes})
 
 
 def _decoded(value: Any) -> Any:
     if isinstance(value, float):
         return repr(value)
+    if isinstance(value, TensorShape):
+        return value.dims_tuple  # shapes with unknown sizes are never equal
+    if isinstance(value, NameAttrList):
+        return value.name, decoded_key(value.attrs)
     if isinstance(value, list):
-        return tuple(map(_decoded, value))
+        return tuple([(item.__class__, _decoded(item)) for item in value])
     if isinstance(value, np.ndarray):
         if value.dtype == object:
             return "strings", value.shape, tuple(value.ravel().tolist())

@@ -66,7 +66,7 @@ class KernelCache:
             op.op_type,
             op.device,
             decoded_key(op.attrs),
-            *[handle.dtype for handle in op.inputs],
+            *[id(handle.dtype) for handle in op.inputs],  # each dtype is there once
         )
         if not self._placement.is_single:
             key = (*key, *[handle.device.name for handle in op.inputs])
@@ -86,8 +86,11 @@ class KernelCache:
     def keep(self, key: Hashable, kernel: Kernel) -> None:
         """Notes the key that finds a kernel in `by_given`."""
         with self._lock:
-            if not self._is_closed:
-                self.by_given[key] = kernel
+            if self._is_closed:
+                return
+            if len(self.by_given) >= _MOST_KERNELS:
+                self.by_given.clear()
+            self.by_given[key] = kernel
 
     def clear(self) -> None:
         """Forgets all kernels."""

@@ -208,6 +208,24 @@ def test_an_iterator(context: Context) -> None:
     context.execute("DeleteIterator", [iterator, deleter])
 
 
+@pytest.mark.parametrize("shape", [None, [None, 2], [3]])
+def test_shapes_with_unknown_sizes_are_the_same_attr(
+    context: Context, shape: Any
+) -> None:
+    attrs = {"dtype": tf.float32, "shape": shape, "shared_name": "v"}
+    kinds = {
+        "component_types": [tf.float32],
+        "shapes": [[None] if shape is None else shape],
+        "shared_name": "q",
+    }
+    for op, given in (("VarHandleOp", attrs), ("PaddingFIFOQueueV2", kinds)):
+        handles = [context.execute(op, [], given)[0] for _ in range(3)]
+        assert len({id(handle.value) for handle in handles}) == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="component shapes"):
+        context.execute("PaddingFIFOQueueV2", [], {**kinds, "shapes": [[7]]})
+    assert len(context._kernels._kernels) == 3
+
+
 # --- what is refused --------------------------------------------------------------
 
 SCALAR, TEXT, ROW = 1.0, "a", [[1.0, 2.0]]

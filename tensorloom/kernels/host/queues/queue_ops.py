@@ -122,7 +122,7 @@ def _check_same(
         ("component types", queue.types, types),
         ("component shapes", queue.shapes, shapes),
     ):
-        if found != wanted:
+        if _comparable(found) != _comparable(wanted):
             raise errors.InvalidArgumentError(
                 None,
                 None,
@@ -132,6 +132,13 @@ def _check_same(
                 else f"Shared queue '{shared}' has {what} {found} but requested {what} "
                 f"were {wanted}",
             )
+
+
+def _comparable(value: Any) -> Any:
+    """What is equal when it is the same: shapes with unknown sizes never are."""
+    if isinstance(value, Sequence):
+        return [getattr(item, "dims_tuple", item) for item in value]
+    return value
 
 
 @host_kernel(["FIFOQueue", "FIFOQueueV2"], large=True)
