@@ -82,8 +82,8 @@ class Stepper:
         """Prepares a step; nothing runs yet.
 
         Args:
-          sess: a `tf.Session`. Where its target is another process, workers call back
-            to this one.
+          sess: a `tf.Session` or `MonitoredSession`. Where its target is another
+            process, workers call back to this one.
           fetches, feed_dict: as for `Session.run`.
         """
         self._sess = sess
@@ -98,7 +98,8 @@ class Stepper:
         self._is_closed = False
         self._count = 0
         self._lock = threading.Lock()  # several workers may have values at once
-        self._listener = _listener_of(sess, self._on_value)
+        inner = sess._tf_sess() if hasattr(sess, "_tf_sess") else sess
+        self._listener = _listener_of(inner, self._on_value)
 
     # --- what a person does ----------------------------------------------------------
 

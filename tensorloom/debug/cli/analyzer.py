@@ -27,10 +27,17 @@ Filters = Mapping[str, Callable[[Any, Any], bool]]
 _SORTS = ("timestamp", "dump_size", "op_type", "tensor_name")
 
 
-def add_tensor_arguments(of: argparse.ArgumentParser) -> None:
-    """Adds the arguments of commands that print a value."""
-    of.add_argument("tensor_name", help="y, y:0, or with a slice: y:0[1, :]")
-    of.add_argument("-n", "--number", type=int, help="which of several dumps, from 0")
+def add_tensor_arguments(of: argparse.ArgumentParser, is_named: bool = True) -> None:
+    """Adds the arguments of commands that print a value, one of several or that one."""
+    if is_named:
+        of.add_argument("tensor_name", help="y, y:0, or with a slice: y:0[1, :]")
+        of.add_argument(
+            "-n", "--number", type=int, help="which of several dumps, from 0"
+        )
+    else:
+        of.add_argument(
+            "tensor_name", nargs="?", default="", help="which part of it: [1, :]"
+        )
     of.add_argument(
         "-r", "--ranges", help="mark elements in ranges: [0, 1], [[-inf, -1], [1, inf]]"
     )

@@ -60,6 +60,7 @@ class LocalCLIDebugHook(SessionRunHook):
             self._wrapper = LocalCLIDebugWrapperSession(
                 run_context.session, **arguments
             )
+            self._wrapper.can_step = False
             for name, tensor_filter in self._filters.items():
                 self._wrapper.add_tensor_filter(name, tensor_filter)
         wrapper = self._wrapper

@@ -19,6 +19,7 @@ from tensorloom.debug.cli.commands import (
     CommandTable,
     parser,
 )
+from tensorloom.debug.cli.stepping import StepCommands
 from tensorloom.debug.cli.tensor_text import parse_tensor_name_with_slicing
 from tensorloom.debug.dumps.dump_dir import DebugDumpDir
 from tensorloom.debug.dumps.event_files import has_inf_or_nan
@@ -34,6 +35,7 @@ from tensorloom.debug.sessions.requests import (
     OnSessionInitResponse,
 )
 from tensorloom.debug.sessions.wrapper import BaseDebugWrapperSession
+from tensorloom.debug.stepper import Stepper
 
 TensorFilter = Callable[[Any, Any], bool]
 
@@ -79,6 +81,8 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         self._dump_root = dump_root or os.path.join(str(self._own_folder), "run")
         self._filters: dict[str, TensorFilter] = {"has_inf_or_nan": has_inf_or_nan}
         self._request: OnRunStartRequest | None = None
+        #: Whether runs are this object's own; a hook's are not.
+        self.can_step = True
         # What the next runs are like: how many go unseen, and until which filter
         # passes; None where the next one is asked about.
         self._unseen = 0
@@ -182,13 +186,29 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
     ) -> None:
         token = terminal.converse(table, title, first, words)
         if token == terminal.EXPLICIT_USER_EXIT:
-            self._remove_dump()
-            print(
-                "Note: user exited from debugger CLI: Calling sys.exit(1).",
-                file=sys.stderr,
-            )
-            sys.exit(1)
+            self._leave()
         self._response = token
+
+    def _leave(self) -> None:
+        self._remove_dump()
+        print(
+            "Note: user exited from debugger CLI: Calling sys.exit(1).",
+            file=sys.stderr,
+        )
+        sys.exit(1)
+
+    def _step_through(self, fetches: Any, feed_dict: Any) -> Any:
+        """Runs a step node by node; its fetches, or its error."""
+        assert self._request is not None
+        self._response = None
+        with Stepper(self._sess, fetches, feed_dict) as stepper:
+            table = CommandTable()
+            StepCommands(stepper, self._filters).add_to(table)
+            title = f"stepping: {_described(self._request)}"
+            result = terminal.converse(table, title, "step", [])
+        if isinstance(result, str) and result == terminal.EXPLICIT_USER_EXIT:
+            self._leave()
+        return result
 
     def _remove_dump(self) -> None:
         shutil.rmtree(self._dump_root, ignore_errors=True)
@@ -199,6 +219,8 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         self, table: CommandTable, request: OnRunStartRequest
     ) -> None:
         table.add(Command(_run_parser(), self._run_command, ("r",)))
+        stepping = parser("invoke_stepper", "Execute the run() call node by node.")
+        table.add(Command(stepping, self._stepping_command, ("s", "step")))
         info = parser("run_info", "Display information about this Session.run() call.")
         table.add(Command(info, lambda asked: self._run_text(request), ("ri",)))
         feed = parser("print_feed", "Print the value of a feed in feed_dict.")
@@ -239,6 +261,13 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
                 tensor_dtype_regex_whitelist=asked.tensor_dtype_filter,
             )
         )
+
+    def _stepping_command(self, asked: argparse.Namespace) -> str:
+        if not self.can_step:
+            raise CommandError(
+                "A hook cannot run a step node by node: wrap the session instead"
+            )
+        raise CommandExit(OnRunStartResponse(OnRunStartAction.STEP_RUN, []))
 
     def _feed_command(self, asked: argparse.Namespace) -> str:
         feeds = self._request.feed_dict if self._request is not None else None
@@ -281,6 +310,8 @@ _CHOICES = """Select one of the following commands to proceed ---->
     Execute the run() call with debug tensor-watching
   run -n:
     Execute the run() call without debug tensor-watching
+  invoke_stepper (s):
+    Execute the run() call node by node
   run -t <T>:
     Execute run() calls (T - 1) times without debugging, then execute run() once more \
 with debugging and drop back to the CLI

