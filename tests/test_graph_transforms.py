@@ -163,3 +163,13 @@ def test_ranges_of_a_log_are_frozen(tmp_path: Path) -> None:
 def test_what_cannot_be_done(transform: str, message: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         TransformGraph(_graph(), ["x"], ["y"], [transform])
+
+
+def test_colocations_with_what_goes_do_not_matter() -> None:
+    graph_def = _graph()
+    (last,) = (node for node in graph_def.node if node.name == "y")
+    constant = next(node for node in graph_def.node if node.op == "Const")
+    constant.attr["_class"].list.s.append(b"loc:@y")
+    assert last.op == "Add"
+    after = TransformGraph(graph_def, ["x"], ["y"], ["fold_constants"])
+    np.testing.assert_allclose(_run(after), _run(_graph()), rtol=1e-6)

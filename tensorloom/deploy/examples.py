@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -122,6 +122,20 @@ def input_specs(model: FrozenModel) -> Mapping[str, tuple[Any, TensorShape]]:
             shape = TensorShape([None if size < 0 else size for size in sizes])
         specs[key] = (dtypes.as_dtype(nodes.types_of(node)[1][output]), shape)
     return specs
+
+
+def as_fed(model: FrozenModel, given: Examples) -> Examples:
+    """Examples as a session would convert them: with the dtypes of the inputs."""
+    specs = input_specs(model)
+
+    def converted(key: str, value: Any) -> Any:
+        dtype = specs[key][0]
+        if dtype == dtypes.string:
+            return value
+        return np.asarray(value).astype(dtype.as_numpy_dtype)
+
+    batches = [{k: converted(k, v) for k, v in b.items()} for b in given.batches]
+    return replace(given, batches=batches)
 
 
 def _draw(

@@ -118,7 +118,7 @@ def _written(
     difference: float,
 ) -> Export:
     """Compares what was made with the model, and writes it."""
-    given = given or examples.made_up(model)
+    given = examples.as_fed(model, given or examples.made_up(model))
     with Runner(model) as runner:
         expected = runner.run_all(given.batches)
     try:

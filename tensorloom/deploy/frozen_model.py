@@ -144,14 +144,15 @@ def _check_nodes(graph_def: Any, names: Iterable[str]) -> None:
 
 
 def _with_placeholders(graph_def: Any, inputs: Iterable[str]) -> Any:
-    """A graph that computes nothing of what is fed.
+    """A copy of a graph that computes nothing of what is fed, without colocations.
 
     Raises:
       errors.InvalidArgumentError: an input is one of several outputs of a node.
     """
     fed = {nodes.node_of(name) for name in inputs}
     made = []
-    for node in graph_def.node:
+    for original in graph_def.node:
+        node = nodes.copy(original)
         if node.name in fed and node.op not in _PLACEHOLDERS:
             _, types = nodes.types_of(node)
             if len(types) != 1:
@@ -162,6 +163,8 @@ def _with_placeholders(graph_def: Any, inputs: Iterable[str]) -> Any:
                 )
             node = nodes.node("Placeholder", node.name, dtype=types[0])
             node.attr["shape"].shape.unknown_rank = True
+        # What a colocation names may go.
+        node.attr.pop("_class", None)
         made.append(node)
     return nodes.with_nodes(graph_def, made)
 

@@ -22,6 +22,13 @@ TRANSFORMS: Final = (
     "merge_duplicate_nodes",
     "sort_by_execution_order",
 )
+# What these do to a Switch or Enter, and to what waits for one, is another program.
+_BETWEEN_FRAMES: Final = (TRANSFORMS[0], "merge_duplicate_nodes")
+
+
+def _has_frames(model: FrozenModel) -> bool:
+    """Whether a graph has loops or branches in the classic form."""
+    return any(node.op in ("Switch", "Enter") for node in model.graph_def.node)
 
 
 def transformed(
@@ -32,6 +39,8 @@ def transformed(
     Raises:
       errors.InvalidArgumentError: a transform is not known, or cannot be done.
     """
+    if transforms is TRANSFORMS and _has_frames(model):
+        transforms = [one for one in transforms if one not in _BETWEEN_FRAMES]
     kept = [*model.output_nodes, *model.assets]
     # An input with a default is a node like others, and keeps it.
     fed = {node.name for node in model.graph_def.node if node.op == "Placeholder"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.importing.importer import import_graph_def
@@ -20,6 +20,7 @@ from tensorloom.master.prepare.shape_propagation import with_shapes
 
 if TYPE_CHECKING:
     from tensorloom.deploy.frozen_model import FrozenModel
+    from tensorloom.framework.graph.graph_ir import Edge
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.framework.types.tensor_shape import TensorShape
 
@@ -59,7 +60,7 @@ def program_of(model: FrozenModel) -> Program:
         tuple(small.inputs.values()), tuple(dict.fromkeys(small.outputs.values()))
     )
     graph = functionalize(prune(whole, signature, ""))
-    graph = with_shapes(graph, graph.functions.keys())
+    graph = _cleaned(with_shapes(graph, graph.functions.keys()))
     tables = whole.with_nodes([])
     if model.init:
         tables = prune(whole, StepSignature((), (), (model.init,)), "")
@@ -72,6 +73,44 @@ def program_of(model: FrozenModel) -> Program:
         ),
         tables,
     )
+
+
+def _cleaned(graph: GraphIR) -> GraphIR:
+    """Without identities, and without what only control edges lead to: checks.
+
+    Loops in the classic form leave an identity at each of their edges.
+    """
+    functions = {}
+    for name, function in graph.functions.items():
+        ends = _behind(function.nodes, function.returns)
+        nodes = _needed(function.nodes, [name for name, _ in ends])
+        functions[name] = replace(function, nodes=nodes, returns=ends)
+    results = [n.name for n in graph.nodes.values() if n.op in ("_Arg", "_Retval")]
+    return replace(graph, nodes=_needed(graph.nodes, results), functions=functions)
+
+
+def _behind(nodes: Mapping[str, Node], edges: Iterable[Edge]) -> tuple[Edge, ...]:
+    """What identities hand on."""
+    found = []
+    for edge in edges:
+        while edge[0] in nodes and nodes[edge[0]].op == "Identity":
+            edge = nodes[edge[0]].inputs[0]
+        found.append(edge)
+    return tuple(found)
+
+
+def _needed(nodes: Mapping[str, Node], roots: Iterable[str]) -> dict[str, Node]:
+    """The nodes whose values roots are made of, in order."""
+    kept: dict[str, Node] = {}
+    waiting = list(roots)
+    while waiting:
+        name = waiting.pop()
+        if name in kept or name not in nodes:
+            continue
+        node = nodes[name]
+        kept[name] = node.replace(inputs=_behind(nodes, node.inputs), control_inputs=())
+        waiting += [edge[0] for edge in kept[name].inputs]
+    return {name: kept[name] for name in nodes if name in kept}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
-    from tensorloom.framework.graph.graph_ir import Edge, FunctionIR
+    from tensorloom.framework.graph.graph_ir import Edge, FunctionIR, Node
     from tensorloom.framework.types.attr_value import NameAttrList
     from tensorloom.framework.types.dtypes import DType
 
@@ -199,7 +199,7 @@ def _written_lists(site: Site, step: FunctionIR, changing: list[int]) -> dict[in
             raise Unexportable("it writes several elements of an array in an iteration")
         if node.inputs[1][0] not in counters:
             raise Unexportable("it writes an array at other places than 0, 1, 2, ...")
-        start = site.scope.source.get(site.node.inputs[at][0])
+        start = site.scope.nodes.get(site.node.inputs[at][0])
         if start is None or start.op != "TensorArrayV3":
             raise Unexportable("it writes to an array that has elements before")
         found[at] = node.attrs["T"]
@@ -228,7 +228,7 @@ def _array(site: Site) -> list[str]:
 
 @builder("TensorArrayScatterV3")
 def _scatter(site: Site) -> str:
-    places = site.scope.source.get(site.node.inputs[1][0])
+    places = site.scope.nodes.get(site.node.inputs[1][0])
     is_whole = places is not None and (
         (places.op == "Range" and _starts_at_zero(site, places.inputs))
         or (
@@ -245,7 +245,7 @@ def _scatter(site: Site) -> str:
 
 
 def _starts_at_zero(site: Site, inputs: Any) -> bool:
-    nodes = [site.scope.source.get(edge[0]) for edge in (inputs[0], inputs[2])]
+    nodes = [site.scope.nodes.get(edge[0]) for edge in (inputs[0], inputs[2])]
     values = [
         n.attrs["value"] if n is not None and n.op == "Const" else None for n in nodes
     ]
@@ -256,7 +256,7 @@ def _stacked(site: Site, at: int) -> str:
     """The contents of an array as one tensor."""
     edge = site.node.inputs[at]
     while edge not in site.scope.arrays:
-        node = site.scope.source.get(edge[0])
+        node = site.scope.nodes.get(edge[0])
         if node is None or node.op != "Identity":
             raise Unexportable("the contents of its array are not known")
         edge = node.inputs[0]
@@ -264,6 +264,8 @@ def _stacked(site: Site, at: int) -> str:
     if isinstance(contents, tuple):
         return str(contents[1])
     stacked = site.op("ConcatFromSequence", contents, axis=0, new_axis=1)
+    if _maker(site).attrs["dynamic_size"]:
+        return stacked
     # A loop that ends early leaves zeros behind.
     shape = site.op("Shape", stacked)
     size = site.cast(site.op("Reshape", _size_of(site), site.ints(1)), dtypes.int64)
@@ -291,10 +293,21 @@ def _size(site: Site) -> str:
 
 def _size_of(site: Site) -> str:
     """How many elements an array has, written or not."""
-    source = site.scope.source.get(site.node.inputs[0][0])
+    maker = _maker(site)
+    if not maker.attrs["dynamic_size"]:
+        return site.scope.values[maker.inputs[0]]
+    contents = site.scope.arrays.get(site.node.inputs[-1])
+    if not isinstance(contents, str):
+        raise Unexportable("the contents of its array are not known")
+    return site.cast(site.op("SequenceLength", contents), dtypes.int32)
+
+
+def _maker(site: Site) -> Node:
+    """The node that made the array at hand."""
+    source = site.scope.nodes.get(site.node.inputs[0][0])
     if source is None or source.op != "TensorArrayV3":
         raise Unexportable("the size of its array is not known")
-    return site.scope.values[source.inputs[0]]
+    return source
 
 
 @builder("TensorArrayWriteV3")

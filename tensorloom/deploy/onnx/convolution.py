@@ -9,6 +9,8 @@ import numpy as np
 
 from tensorloom.deploy.onnx.registry import builder
 from tensorloom.deploy.program import Unexportable
+from tensorloom.deploy.sizes import known_ints
+from tensorloom.deploy.transposed import result_sizes, transposed_pads
 
 if TYPE_CHECKING:
     from tensorloom.deploy.onnx.scope import Site
@@ -116,41 +118,28 @@ def _transposed_convolution(site: Site) -> str:
     attrs = layout.strides()
     if "dilations" in attrs:
         raise Unexportable("a transposed convolution with dilations")
-    shape = site.static(0)
-    if shape is None and site.node.output_shapes is not None:
-        known = site.node.output_shapes[0]
-        shape = known.as_list() if known.ndims is not None else None
-    if shape is None:
-        raise Unexportable("the shape of its result is not known")
-    middle = list(shape)[1:-1] if layout.is_last else list(shape)[2:]
-    if any(size is None or size < 0 for size in middle):
-        raise Unexportable("the height or width of its result is not known")
+    middle = result_sizes(
+        known_ints(site.scope, site.node.inputs[0]),
+        site.node.output_shapes,
+        layout.is_last,
+    )
     if site.attr("padding") == "EXPLICIT":
         raise Unexportable("a transposed convolution with explicit padding")
-    sizes = site.sizes(1)
-    inner = site.shape(2)
-    if inner.ndims is None:
-        raise Unexportable("the shape of its input is not known")
-    inside = inner.as_list()[1:-1] if layout.is_last else inner.as_list()[2:]
-    starts, ends, extra = [], [], []
-    for size, kernel, stride, count in zip(
-        middle, sizes[:2], attrs["strides"], inside, strict=True
-    ):
-        if count is None:
-            raise Unexportable("the height or width of its input is not known")
-        whole = (count - 1) * stride + kernel
-        cut = max(whole - int(size), 0)
-        extra.append(max(int(size) - whole, 0))
-        before = cut // 2 if site.attr("padding") == "SAME" else 0
-        starts.append(before)
-        ends.append(cut - before)
+    pads = transposed_pads(
+        middle,
+        site.sizes(1)[:2],
+        attrs["strides"],
+        site.shape(2),
+        layout.is_last,
+        site.attr("padding") == "SAME",
+    )
     made = site.op(
         "ConvTranspose",
         layout.first(site[2]),
         _weights(site, 1, [3, 2, 0, 1]),
         strides=attrs["strides"],
-        pads=[*starts, *ends],
-        output_padding=extra,
+        pads=[*pads.starts, *pads.ends],
+        output_padding=pads.extra,
     )
     return layout.back(made)
 

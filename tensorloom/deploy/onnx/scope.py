@@ -78,7 +78,7 @@ class Scope:
         self, model: Model, nodes: Mapping[str, Node], values: dict[Edge, str]
     ) -> None:
         self.model = model
-        self.source = nodes
+        self.nodes = nodes
         #: The ONNX value of each tensor.
         self.values = values
         self.made: list[Any] = []
@@ -103,7 +103,7 @@ class Scope:
 
     def build(self) -> None:
         """Writes all nodes; those that cannot be are noted, and the next are tried."""
-        for node in self.source.values():
+        for node in self.nodes.values():
             if node.op in ("_Arg", "_Retval", "NoOp", "Assert"):
                 continue
             try:
@@ -152,9 +152,12 @@ class Site:
     def static(self, at: int) -> Any:
         """The value of an input, if it is a constant; else None."""
         edge = self.node.inputs[at]
-        if edge in self.scope.known:
-            return self.scope.known[edge]
-        return static_value(self.scope.source.get(edge[0]))
+        while edge not in self.scope.known:
+            source = self.scope.nodes.get(edge[0])
+            if source is None or source.op != "Identity":
+                return static_value(source)
+            edge = source.inputs[0]
+        return self.scope.known[edge]
 
     def constant(self, at: int, what: str) -> Any:
         """The value of an input. Raises Unexportable if it is no constant."""
@@ -165,10 +168,13 @@ class Site:
 
     def shape(self, at: int) -> TensorShape:
         """What is known of an input's shape."""
+        value = self.static(at)
+        if value is not None:
+            return TensorShape(np.shape(value))
         name, output = self.node.inputs[at]
         if name in self.scope.arguments:
             return self.scope.arguments[name][1]
-        source = self.scope.source.get(name)
+        source = self.scope.nodes.get(name)
         if source is None or source.output_shapes is None:
             return UNKNOWN
         return source.output_shapes[output]
@@ -203,7 +209,7 @@ class Site:
         name, output = self.node.inputs[at]
         if name in self.scope.arguments:
             return self.scope.arguments[name][0]
-        return self.scope.source[name].output_types[output]
+        return self.scope.nodes[name].output_types[output]
 
     def element_type(self, dtype: DType) -> int:
         """ONNX's number of a dtype. Raises Unexportable if it has none."""

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tensorloom.deploy.program import Unexportable
+from tensorloom.deploy.sizes import known_ints
 from tensorloom.deploy.torchscript.registry import writer
 
 if TYPE_CHECKING:
     from tensorloom.deploy.torchscript.source import Line
+from tensorloom.deploy.transposed import result_sizes, transposed_pads
 
 
 @writer("MatMul", "BatchMatMul", "BatchMatMulV2")
@@ -79,6 +81,36 @@ def _convolution(line: Line) -> str:
     name = line.source.constant(np.ascontiguousarray(ordered))
     made = f"torch.conv2d({image}, {name}, None, {strides}, [0, 0], {spread}, {groups})"
     return _back(line, made)
+
+
+@writer("Conv2DBackpropInput")
+def _transposed_convolution(line: Line) -> str:
+    weights = line.constant(1, "array of weights")
+    strides, spread = _spatial(line, "strides"), _spatial(line, "dilations")
+    if spread != [1, 1] or line.attr("padding") == "EXPLICIT":
+        raise Unexportable("a transposed convolution with dilations or padding")
+    is_last = _is_last(line)
+    sizes = result_sizes(
+        known_ints(line.block, line.node.inputs[0]), line.node.output_shapes, is_last
+    )
+    pads = transposed_pads(
+        sizes,
+        list(weights.shape[:2]),
+        strides,
+        line.shape(2),
+        is_last,
+        line.attr("padding") == "SAME",
+    )
+    name = line.source.constant(
+        np.ascontiguousarray(np.transpose(weights, [3, 2, 0, 1]))
+    )
+    whole = (
+        f"torch.conv_transpose2d({_first(line, 2)}, {name}, None, {strides}, [0, 0], "
+        f"{pads.extra}, 1, [1, 1])"
+    )
+    for axis, (start, size) in enumerate(zip(pads.starts, sizes, strict=True)):
+        whole = f"{whole}.narrow({2 + axis}, {start}, {size})"
+    return _back(line, whole)
 
 
 @writer("MaxPool", "AvgPool")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.deploy.program import Refusal, Unexportable, static_value
+from tensorloom.deploy.sizes import ints_of
 from tensorloom.deploy.torchscript.registry import WRITERS
-from tensorloom.deploy.torchscript.sizes import ints_of
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 
@@ -169,9 +169,12 @@ class Line:
     def static(self, at: int) -> Any:
         """The value of an input, if it is a constant; else None."""
         edge = self.node.inputs[at]
-        if edge in self.block.known:
-            return self.block.known[edge]
-        return static_value(self.block.nodes.get(edge[0]))
+        while edge not in self.block.known:
+            source = self.block.nodes.get(edge[0])
+            if source is None or source.op != "Identity":
+                return static_value(source)
+            edge = source.inputs[0]
+        return self.block.known[edge]
 
     def constant(self, at: int, what: str) -> Any:
         """The value of an input. Raises Unexportable if it is no constant."""
@@ -198,6 +201,9 @@ class Line:
 
     def shape(self, at: int) -> TensorShape:
         """What is known of an input's shape."""
+        value = self.static(at)
+        if value is not None:
+            return TensorShape(np.shape(value))
         name, output = self.node.inputs[at]
         if name in self.block.arguments:
             return self.block.arguments[name][1]

@@ -11,6 +11,7 @@ from tensorloom.client.importing.importer import import_graph_def
 from tensorloom.client.session.session import Session
 from tensorloom.framework.graph.dataflow_graph import Graph
 from tensorloom.framework.registry import op_registry
+from tensorloom.framework.types import dtypes
 from tensorloom.tools.graph_transforms import nodes
 from tensorloom.tools.graph_transforms.matching import without_unread
 from tensorloom.tools.graph_transforms.request import invalid
@@ -142,6 +143,9 @@ def _constant_test(
     fed = {nodes.node_of(name) for name in request.inputs}
     known: dict[str, bool] = {}
 
+    def is_opaque(dtype: Any) -> bool:
+        return dtype in (dtypes.variant, dtypes.resource)
+
     def foldable(node: NodeDef) -> bool:
         op_def = op_registry.find(node.op)
         return (
@@ -150,6 +154,7 @@ def _constant_test(
             and bool(op_def.outputs)
             and node.op not in (*_FED, *_CONTROL, *excluded_ops)
             and node.name not in fed | excluded
+            and not any(map(is_opaque, nodes.types_of(node)[1]))
         )
 
     def ask(name: str) -> bool:
@@ -185,6 +190,9 @@ def _computed(graph: Any, wanted: list[str], known: dict[str, Any]) -> dict[str,
         part = without_unread(
             _with_constants(graph, known), {nodes.node_of(name) for name in left}
         )
+        for node in part.node:
+            # It may name a node of another part.
+            node.attr.pop("_class", None)
         with Graph().as_default(), Session() as session:
             import_graph_def(part, name="")
             found = session.run(left)

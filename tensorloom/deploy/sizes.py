@@ -5,8 +5,9 @@ So a module keeps its sizes symbolic when it is traced, and makes no tensors of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from tensorloom.deploy.program import static_value
 from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
-    from tensorloom.deploy.torchscript.source import Block
     from tensorloom.framework.graph.graph_ir import Edge, Node
 
 _WHOLE: Final = (dtypes.int32, dtypes.int64)
@@ -26,6 +26,25 @@ _ARITHMETIC: Final = {
     "Mul": "*",
     "FloorDiv": "//",
 }
+
+
+class Block(Protocol):
+    """Nodes that are written, and what is known of their tensors."""
+
+    nodes: Mapping[str, Node]
+    #: The expression of each tensor.
+    values: dict[Edge, str]
+    #: Tensors whose values a caller knows.
+    known: dict[Edge, Any]
+
+
+def known_ints(block: Block, edge: Edge) -> list[int | None] | None:
+    """The elements of a vector or scalar, None where one is open; None if it is no
+    shape."""
+    found = ints_of(block, edge)
+    if found is None:
+        return None
+    return [int(one) if one.lstrip("-").isdigit() else None for one in found]
 
 
 def ints_of(block: Block, edge: Edge) -> list[str] | None:
@@ -41,6 +60,15 @@ def ints_of(block: Block, edge: Edge) -> list[str] | None:
         return None
     write = _WRITERS.get(node.op)
     return None if write is None else write(block, node)
+
+
+_COMPUTED: Final[dict[str, Callable[[int, int], int]]] = {
+    "Add": operator.add,
+    "AddV2": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "FloorDiv": operator.floordiv,
+}
 
 
 def _shape(block: Block, node: Node) -> list[str] | None:
@@ -90,7 +118,11 @@ def _arithmetic(block: Block, node: Node) -> list[str] | None:
     left, right = (ints_of(block, edge) for edge in node.inputs)
     if left is None or right is None or len(left) != 1 or len(right) != 1:
         return None
-    return [f"({left[0]} {_ARITHMETIC[node.op]} {right[0]})"]
+    made = f"({left[0]} {_ARITHMETIC[node.op]} {right[0]})"
+    if left[0].isdigit() and right[0].isdigit():
+        first, second = int(left[0]), int(right[0])
+        return [repr(_COMPUTED[node.op](first, second))]
+    return [made]
 
 
 def _product(block: Block, node: Node) -> list[str] | None:
