@@ -15,8 +15,8 @@ import pytest
 import tensorloom as tf
 from tensorloom.tools.graph_transforms import TransformGraph
 from tensorloom.tools.graph_transforms.transform_graph import TRANSFORMS
-from tests.peer.peers import python_of
 from tests.peer.deploy.cases import CASES, ERRORS
+from tests.peer.peers import python_of
 
 RECORDER = Path(__file__).with_name("transform_recorder.py")
 # TensorFlow's names of constants that it computed count up in the process.

@@ -1,7 +1,7 @@
 """Records what the Graph Transform Tool of TensorFlow 1.15 makes of `cases.py`.
 
-`PYTHON transform_recorder.py FILE` writes a pickle: by case the graph, what became of it, and
-the values of both. Python 3.7.
+`PYTHON transform_recorder.py FILE` writes a pickle: by case the graph, what became of
+it, and the values. Python 3.7.
 """
 
 import os
