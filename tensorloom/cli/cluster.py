@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.cli.command import Command
 
 if TYPE_CHECKING:
-    from tensorloom.cluster.launch.job import Job
+    from tensorloom.cluster.launch.job import Job, Task
 
 # How often a task that died is started again, where no other number is given. A
 # program that is wrong should say so at once on the machine where it is written.
@@ -24,10 +24,16 @@ _RESTARTS = {"local": 0, "ray": 5}
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ps", type=int, default=1, help="parameter servers")
+    parser.add_argument("--ps", type=int, help="parameter servers (default: 1)")
     parser.add_argument("--workers", type=int, default=1, help="workers")
     parser.add_argument(
         "--chief", action="store_true", help="a task of the job chief beside them"
+    )
+    parser.add_argument(
+        "--join",
+        action="store_true",
+        help="join the job whose members are at TENSORLOOM_COORDINATION, with further "
+        "workers (--ps is 0 then, if it is not given)",
     )
     parser.add_argument(
         "--flags",
@@ -122,11 +128,12 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
 
 def _execute(options: argparse.Namespace) -> int:
     from tensorloom.cluster.launch import launch
+    from tensorloom.framework import errors
 
     where = options.where or "local"
     try:
         return launch(_job(options, where), where, **_options_of(options, where))
-    except (ValueError, ImportError) as error:
+    except (ValueError, ImportError, errors.OpError) as error:
         print(f"tensorloom cluster: {error}", file=sys.stderr)
         return 2
 
@@ -142,7 +149,7 @@ def _job(options: argparse.Namespace, where: str) -> Job:
         options.arguments,
         {
             "chief": int(options.chief),
-            "ps": options.ps,
+            "ps": int(not options.join) if options.ps is None else options.ps,
             "worker": options.workers,
         },
         options.flags,
@@ -151,7 +158,24 @@ def _job(options: argparse.Namespace, where: str) -> Job:
         progress_s=options.progress,
         cpus_per_task=options.cpus_per_task,
         gpus_per_worker=options.gpus_per_worker,
+        others=_members() if options.join else {},
     )
+
+
+def _members() -> dict[Task, str]:
+    """The tasks of the job that is to be joined."""
+    from tensorloom.cluster.launch.job import Task
+    from tensorloom.cluster.membership import MembershipClusterResolver
+
+    spec = MembershipClusterResolver().cluster_spec()
+    found = {
+        Task(job, index): spec.task_address(job, index)
+        for job in spec.jobs
+        for index in spec.task_indices(job)
+    }
+    if not found:
+        raise ValueError("the job that is to be joined has no members")
+    return found
 
 
 def _options_of(options: argparse.Namespace, where: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -48,7 +49,8 @@ class Membership:
         self._task = (job, index)
         self._metadata = {**metadata, "job": job, "index": index}
         self._update = update
-        self._first = set(first.addresses())
+        self._first = first.addresses()
+        self._began = time.monotonic()
         self._known: dict[tuple[str, int], str] = {}
         self._left = threading.Event()
         self._thread = threading.Thread(
@@ -88,18 +90,31 @@ class Membership:
         self._group.join(_name(*self._task), self._metadata)
 
     def _look(self, found: dict[tuple[str, int], str]) -> None:
-        found.pop(self._task, None)
+        found = {t: a for t, a in found.items() if self._is_current(t, a)}
         changed = {t: a for t, a in found.items() if self._known.get(t) != a}
         gone = {
             (job, index): ""
             for job, index in self._known.keys() - found.keys()
-            if f"/job:{job}/replica:0/task:{index}" not in self._first
+            if _full_name(job, index) not in self._first
         }
         if changed or gone:
             self._update(_cluster({**changed, **gone}))
         self._known = {**self._known, **found}
         for task in gone:
             del self._known[task]
+
+    def _is_current(self, task: tuple[str, int], address: str) -> bool:
+        """Whether that is where a task is, and not where it was in an earlier life.
+
+        A task that has just been started again may know better than a record that it
+        has not seen before: if that is of an earlier life its lease ends soon.
+        """
+        if task == self._task:
+            return False
+        first = self._first.get(_full_name(*task))
+        if task in self._known or first in (None, address):
+            return True
+        return time.monotonic() - self._began > 1.2 * self._coordinator.store.lease_s
 
 
 def join(
@@ -128,6 +143,10 @@ def tasks_of(
         (str(one["job"]), int(one["index"])): str(one["address"])
         for one in members.values()
     }
+
+
+def _full_name(job: str, index: int) -> str:
+    return f"/job:{job}/replica:0/task:{index}"
 
 
 def _name(job: str, index: int) -> str:

@@ -43,6 +43,7 @@ def test_ways_to_say_a_cluster(tmp_path: Path) -> None:
         ["server", "--stop", "localhost:1"],
         ["cluster", "--workers", "0", __file__],
         ["cluster", "--ps", "-1", __file__],
+        ["cluster", "--join", __file__],  # nobody says where the job is
         ["cluster", "--kubernetes", __file__],
         ["cluster", "--ray", "--runtime-env", "nonsense", __file__],
         ["dashboard", "nonsense"],
@@ -56,6 +57,7 @@ def test_mistakes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("TF_CONFIG", raising=False)
+    monkeypatch.delenv("TENSORLOOM_COORDINATION", raising=False)
     assert main(arguments) == 2
     assert f"tensorloom {arguments[0]}: " in capsys.readouterr().err
 

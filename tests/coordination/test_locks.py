@@ -308,6 +308,12 @@ def test_urls(url: str, message: str) -> None:
         open_coordinator(url, LONG_S)
 
 
+def test_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tooz", None)
+    with pytest.raises(ImportError, match=r"pip install 'tensorloom\[locks\]'"):
+        open_coordinator("redis://localhost:1", LONG_S)
+
+
 @on_servers
 def test_a_service_that_is_not_there(service: Server) -> None:
     # The port of the test's own machine that nobody listens at.

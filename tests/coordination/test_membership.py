@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tensorloom as tf
+from tensorloom.cluster.membership import Membership
 from tensorloom.coordination import open_coordinator, writers
 from tensorloom.coordination.coordinator import LEASE_VARIABLE, VARIABLE
 from tests.cluster.clusters import free_ports
@@ -84,6 +86,9 @@ def test_a_task_that_moves(url: str) -> None:
         count = tf.Variable(1.0, use_resource=True)
     with tf.Session(other.target) as sess:
         sess.run(count.initializer)
+    membership = other._membership
+    assert membership is not None
+    assert eventually(lambda: ("ps", 0) in membership._known, WAIT_S)
     ps.stop()
     moved = tf.train.Server({"ps": [new]}, "ps", 0)
 
@@ -101,6 +106,29 @@ def test_a_task_that_moves(url: str) -> None:
     assert found["ps 0"]["address"] == new
     other.stop()
     moved.stop()
+
+
+def test_a_record_of_an_earlier_life(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has just been told where a task is does not believe what is older."""
+    monkeypatch.setenv(LEASE_VARIABLE, "60")
+    told: list[dict[str, Any]] = []
+    with open_coordinator(url) as coordinator:
+        group = coordinator.group("tasks")
+        group.join("ps 0", {"job": "ps", "index": 0, "address": "old:1"})
+        group.join("ps 1", {"job": "ps", "index": 1, "address": "b:1"})
+        member = Membership(
+            coordinator,
+            "worker",
+            0,
+            {"address": "c:1"},
+            tf.train.ClusterSpec({"ps": ["new:1"], "worker": ["c:1"]}),
+            lambda cluster: told.append(cluster.as_dict()),
+        )
+        assert eventually(lambda: told == [{"ps": {1: "b:1"}}], WAIT_S)
+        # When its lease would have ended, it is no earlier one.
+        member._began -= 100.0
+        assert eventually(lambda: told[1:] == [{"ps": ["old:1"]}], WAIT_S)
+        member.leave()
 
 
 def test_a_resolver_without_a_service(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Addresses by job, in the order of the tasks' indices.
-Cluster = Mapping[str, Sequence[str]]
+#: Addresses by job, in the order of the tasks, or by index where some are missing.
+Cluster = Mapping[str, Any]
 
 
 @dataclass(frozen=True, order=True)
@@ -65,6 +65,8 @@ class Job:
       progress_s: how often it is said how fast the tasks are; 0: never.
       cpus_per_task: what a scheduler keeps for each task.
       gpus_per_worker: the same of GPUs, for chief and workers.
+      others: the addresses of tasks that run already, and that these join: theirs are
+        the numbers that follow.
 
     Raises:
       ValueError: nobody trains, or the program is no file.
@@ -80,6 +82,7 @@ class Job:
     progress_s: float = 0.0
     cpus_per_task: float = 1.0
     gpus_per_worker: float = 0.0
+    others: Mapping[Task, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if min(self.jobs.values(), default=0) < 0:
@@ -91,17 +94,21 @@ class Job:
 
     @property
     def tasks(self) -> list[Task]:
-        """All tasks: chief, ps, workers, then others."""
+        """All tasks: chief, ps, workers, then those of further jobs."""
         names = ["chief", "ps", "worker", *sorted(self.jobs)]
         return [
-            Task(job, index)
+            Task(job, first + number)
             for job in dict.fromkeys(names)
-            for index in range(self.jobs.get(job, 0))
+            for first in [1 + max((t.index for t in self._others_in(job)), default=-1)]
+            for number in range(self.jobs.get(job, 0))
         ]
+
+    def _others_in(self, job: str) -> list[Task]:
+        return [task for task in self.others if task.job == job]
 
     @property
     def chief(self) -> Task:
-        """Who saves: the chief, or else the first worker."""
+        """Who saves: the chief, or else the first worker; of these tasks."""
         return next(task for task in self.tasks if not task.is_server)
 
     def gpus_of(self, task: Task) -> float:
@@ -144,13 +151,23 @@ def tf_config(task: Task, cluster: Cluster) -> dict[str, Any]:
 
 def flags(cluster: Cluster, job: str, index: int) -> list[str]:
     """What programs from before TF_CONFIG take."""
-    hosts = [f"--{name}_hosts={','.join(tasks)}" for name, tasks in cluster.items()]
+    lists = {
+        name: tasks.values() if isinstance(tasks, Mapping) else tasks
+        for name, tasks in cluster.items()
+    }
+    hosts = [f"--{name}_hosts={','.join(tasks)}" for name, tasks in lists.items()]
     return [*hosts, f"--job_name={job}", f"--task_index={index}"]
 
 
-def as_cluster(addresses: Mapping[Task, str]) -> dict[str, list[str]]:
-    """The addresses by job."""
-    cluster: dict[str, list[str]] = {}
+def as_cluster(addresses: Mapping[Task, str]) -> dict[str, Any]:
+    """The addresses by job, as TF_CONFIG has them."""
+    numbered: dict[str, dict[int, str]] = {}
     for task in addresses:
-        cluster.setdefault(task.job, []).append(addresses[task])
-    return cluster
+        numbered.setdefault(task.job, {})[task.index] = addresses[task]
+    return {
+        job: [tasks[index] for index in sorted(tasks)]
+        if len(tasks) == max(tasks) + 1
+        # Numbers that are free are nobody's.
+        else {str(index): tasks[index] for index in sorted(tasks)}
+        for job, tasks in numbered.items()
+    }

@@ -39,7 +39,7 @@ class Supervisor:
         self._job = job
         self._places = places
         self._log = log or TaskLog(job.tasks)
-        self._addresses: dict[Task, str] = {}
+        self._addresses: dict[Task, str] = dict(job.others)
         self._running: set[Task] = set()
         self._done: set[Task] = set()
         self._restarts = dict.fromkeys(job.tasks, 0)

@@ -7,11 +7,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tensorloom.coordination.coordinator import LEASE_VARIABLE, VARIABLE
+from tensorloom.transport.peers.security import TOKEN_VARIABLE
+from tests.coordination.services import Etcd
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("default")]
 ROOT = Path(__file__).parents[3]
@@ -38,14 +42,20 @@ class Nodes:
         """Adds a node."""
         self._cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
 
-    def kill_that_of(self, bundle: int) -> None:
-        """Kills the node that runs a task, and adds another one in its place."""
+    def kill_that_of(self, bundle: int, tasks: int | None = None) -> None:
+        """Kills the node that runs a task, and adds another one in its place.
+
+        Args:
+          bundle: of the task, in its job's group.
+          tasks: how many its job has, where there are several jobs.
+        """
         import ray
 
         (table,) = [
             group
             for group in ray.util.placement_group_table().values()
             if group["state"] == "CREATED"
+            and tasks in (None, len(group["bundles_to_node_id"]))
         ]
         lost = table["bundles_to_node_id"][bundle]
         (node,) = [n for n in self._cluster.list_all_nodes() if n.node_id == lost]
@@ -73,7 +83,9 @@ def nodes(count: int) -> Iterator[Nodes]:
 class Launch:
     """`tensorloom cluster --ray`, whose lines are read."""
 
-    def __init__(self, address: str, *arguments: str) -> None:
+    def __init__(
+        self, address: str, *arguments: str, environment: dict[str, str] | None = None
+    ) -> None:
         command = [sys.executable, "-m", "tensorloom", "cluster", "--ray"]
         self._process = subprocess.Popen(
             [*command, "--address", address, *arguments],
@@ -81,7 +93,7 @@ class Launch:
             stderr=subprocess.STDOUT,
             text=True,
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
         )
         self.lines: list[str] = []
 
@@ -140,6 +152,51 @@ def test_nodes_are_killed_and_digits_are_learnt(digits: str) -> None:
             output = run.finish()
         finally:
             run.close()
+    assert len(learnt(output)) == 2, output
+    assert min(learnt(output)) >= 97.0
+
+
+def learnt(output: str) -> list[float]:
+    """How much of the digits each worker has found right, in percent."""
     found = re.findall(r"\[worker \d\] test accuracy (\S+) %", output)
-    assert len(found) == 2, output
-    assert min(map(float, found)) >= 97.0
+    return [float(part) for part in found]
+
+
+@pytest.mark.timeout(1200)
+def test_a_third_worker_joins_while_nodes_are_killed(
+    digits: str, tmp_path: Path
+) -> None:
+    """With the members at etcd; it is another launcher that finds them there."""
+    with closing(Etcd(tmp_path)) as etcd, nodes(4) as cluster:
+        environment = {
+            VARIABLE: etcd.url() + "?namespace=digits",
+            LEASE_VARIABLE: "5",
+            TOKEN_VARIABLE: "known to all tasks of the job",
+        }
+        healing = ["--restarts", "10", "--back-off", "0.5"]
+        run = Launch(
+            cluster.address,
+            *["--ps", "1", "--workers", "2", *healing, digits],
+            environment=environment,
+        )
+        third = None
+        try:
+            run.read_until(r"\[worker 1\] step")
+            third = Launch(
+                cluster.address,
+                *["--join", "--workers", "1", *healing, digits],
+                environment=environment,
+            )
+            third.read_until(r"\[worker 2\] step")
+            cluster.kill_that_of(2, tasks=3)
+            run.read_until("worker 1 is started again, at")
+            cluster.kill_that_of(0, tasks=3)
+            run.read_until("ps 0 is started again, at")
+            third.read_until(r"\[worker 2\] step")
+            output = run.finish()
+        finally:
+            run.close()
+            if third is not None:
+                third.close()
+    assert len(learnt(output)) == 2, output
+    assert min(learnt(output)) >= 97.0

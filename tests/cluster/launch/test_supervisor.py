@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tensorloom.cluster.launch import launch
 from tensorloom.cluster.launch.job import Job, Restarts, Task
 from tensorloom.cluster.launch.local import LocalPlaces
 from tensorloom.cluster.launch.log import TaskLog
@@ -146,6 +148,33 @@ def test_a_task_that_is_started_elsewhere_knows_where_the_others_are(
         'start worker 1 {"cluster": {"worker": ["worker0:1", "worker1:2"]}, '
         '"task": {"type": "worker", "index": 1}}'
     )
+
+
+def test_workers_that_join_a_job(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.touch()
+    others = {PS: "p:1", CHIEF: "a:1", Task("worker", 3): "d:1"}
+    job = Job(str(program), jobs={"ps": 0, "worker": 1}, others=others)
+    joined = Task("worker", 4)
+    assert job.tasks == [joined]
+    assert job.chief == joined  # whose end is the end of this launch
+    places = Script([(joined, 0)])
+    assert Supervisor(job, places, TaskLog(job.tasks)).run() == 0
+    assert places.done == [
+        'start worker 4 {"cluster": {"ps": ["p:1"], "worker": '
+        '{"0": "a:1", "3": "d:1", "4": "worker4:1"}}, '
+        '"task": {"type": "worker", "index": 4}}'
+    ]
+
+
+def test_ray_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "program.py"
+    program.touch()
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=r"pip install 'tensorloom\[ray\]'"):
+        launch(Job(str(program)), "ray")
+    with pytest.raises(ValueError, match="No launcher 'moon'; there are local, ray"):
+        launch(Job(str(program)), "moon")
 
 
 # The chief waits for a file, so that the test can kill the worker before it ends.
