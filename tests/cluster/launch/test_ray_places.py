@@ -124,17 +124,20 @@ class Launch:
 
 @pytest.fixture
 def digits(tmp_path: Path) -> str:
-    """The example, with so many steps that it is not done before the nodes are dead."""
+    """The example, which is not done before there is a file `done` beside it."""
     text = (ROOT / "examples" / "digits_ps.py").read_text()
-    longer = text.replace("STEPS = 3000 ", "STEPS = 8000 ")
-    assert longer != text
+    loop = "while done < STEPS:"
+    assert loop in text
+    done = str(tmp_path / "done")
     path = tmp_path / "digits_ps.py"
-    path.write_text(longer)
+    path.write_text(
+        text.replace(loop, f"while done < STEPS or not os.path.exists({done!r}):")
+    )
     return str(path)
 
 
 @pytest.mark.timeout(1200)
-def test_nodes_are_killed_and_digits_are_learnt(digits: str) -> None:
+def test_nodes_are_killed_and_digits_are_learnt(digits: str, tmp_path: Path) -> None:
     """A worker's node, then the parameter server's, while the example trains."""
     with nodes(3) as cluster:
         run = Launch(
@@ -149,6 +152,7 @@ def test_nodes_are_killed_and_digits_are_learnt(digits: str) -> None:
             run.read_until(r"\[worker 1\] step")
             cluster.kill_that_of(0)
             run.read_until("ps 0 is started again, at")
+            (tmp_path / "done").touch()
             output = run.finish()
         finally:
             run.close()
@@ -193,6 +197,7 @@ def test_a_third_worker_joins_while_nodes_are_killed(
             cluster.kill_that_of(0, tasks=3)
             run.read_until("ps 0 is started again, at")
             third.read_until(r"\[worker 2\] step")
+            (tmp_path / "done").touch()
             output = run.finish()
         finally:
             run.close()
