@@ -50,6 +50,7 @@ def test_a_resolver_sees_who_joins_and_leaves(url: str) -> None:
         late.cluster_spec()
 
 
+@pytest.mark.slow
 def test_a_worker_joins_a_cluster_that_runs(url: str) -> None:
     """Neither knows the other's address but from the service."""
     ps, worker = (f"localhost:{port}" for port in free_ports(2))
@@ -76,6 +77,7 @@ def test_a_worker_joins_a_cluster_that_runs(url: str) -> None:
     second.stop()
 
 
+@pytest.mark.slow
 def test_a_task_that_moves(url: str) -> None:
     """The task comes back elsewhere; the other was started with its old address."""
     old, new, worker = (f"localhost:{port}" for port in free_ports(3))

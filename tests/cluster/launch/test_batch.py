@@ -71,6 +71,7 @@ def test_nodes_of_slurm(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
         batch_task.nodes(job, 3000)
 
 
+@pytest.mark.slow
 def test_a_task_of_slurm(
     program: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
