@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import Progress
 
+from benchmarks.c_api import C_API_WORKLOADS
 from benchmarks.fresh_processes import PROCESS_WORKLOADS, ProcessWorkload
 from benchmarks.machine import this_machine
 from benchmarks.processes import OURS, SYSTEMS, Worker, WorkloadError, python_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 # Kept here, so that the list of torch's rows costs no import of torch.
 OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
 LIBRARY_ALONE = re.compile("^lock service: |^allreduce: ")  # TensorFlow has none
+C_API = re.compile("^C API: ")  # the wheel of 1.15 has no headers, torch no such API
 TORCH_ROWS = re.compile("MLP|CNN|residual|LSTM.*unrolled")
 # Neither tf.layers nor tf.estimator nor tf.contrib.
 NOT_IN_221 = re.compile(r"tf\.layers|^slim |Estimator|train_and_evaluate|^beam |^CRF ")
@@ -78,6 +80,8 @@ class Suite:
     def _systems_of(self, name: str) -> list[str]:
         if OURS_ALONE.search(name) is not None:
             return [key for key in self._systems if key == OURS]
+        if C_API.search(name) is not None:
+            return [key for key in self._systems if key in (OURS, "2.21")]
         if LIBRARY_ALONE.search(name) is not None:
             return [key for key in self._systems if key in (OURS, "torch")]
         without = {"torch"} if TORCH_ROWS.search(name) is None else set()
@@ -120,7 +124,11 @@ def main(arguments: list[str]) -> int:
     pattern = re.compile(options.only)
     chosen: list[Workload | ProcessWorkload] = [
         workload
-        for name, workload in {**WORKLOADS, **PROCESS_WORKLOADS}.items()
+        for name, workload in {
+            **WORKLOADS,
+            **PROCESS_WORKLOADS,
+            **C_API_WORKLOADS,
+        }.items()
         if pattern.search(name)
     ]
     console.print(this_machine(), highlight=False)

@@ -10,13 +10,13 @@ import numpy as np
 from tensorloom.client.session import session_errors
 from tensorloom.client.session.base_session import BaseSession
 from tensorloom.client.session.fetch_mapper import FetchPlan
-from tensorloom.client.session.run_plan import FeedPlan, make_run_function
+from tensorloom.client.session.run_plan import FeedPlan
 from tensorloom.framework.errors import (
     CancelledError,
     OpError,
     invalid_argument,
 )
-from tensorloom.framework.interfaces import StepContext
+from tensorloom.framework.interfaces import StepContext, StepSignature
 from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def close(session: BaseSession) -> None:
 class Plan:
     """A step of a session: what it feeds, fetches and runs."""
 
-    __slots__ = ("_feeds", "_graph", "_options", "_run", "_session")
+    __slots__ = ("_converters", "_graph", "_options", "_pack", "_session", "_step")
 
     def __init__(
         self,
@@ -92,17 +92,23 @@ class Plan:
         _check_feeds(feeds, fetches)
         self._session = session
         self._graph = session.graph
-        self._feeds = tuple(feeds)
-        plan = FetchPlan(session.graph, [*fetches, *targets])
-        feed_plan = None
-        if feeds:
-            feed_plan = FeedPlan(session.graph, dict.fromkeys(feeds))
-            feed_plan.converters = [_converter(tensor) for tensor in feeds]
-        self._run = make_run_function(plan, feed_plan, session._prepare)
         self._options = session._default_options
+        plan = FetchPlan(session.graph, [*fetches, *targets])
+        fed = FeedPlan(session.graph, dict.fromkeys(feeds)).tensors if feeds else []
+        # Steps with the same feeds in another order are one for the master.
+        order = sorted(range(len(fed)), key=lambda i: fed[i].name)
+        self._converters = [(i, _converter(fed[i])) for i in order]
+        signature = StepSignature(
+            tuple(fed[i].name for i in order),
+            tuple(tensor.name for tensor in plan.tensors),
+            tuple(op.name for op in plan.targets),
+        )
+        self._step = session._prepare(signature).run
+        # A tensor that is fetched twice is computed once.
+        self._pack = None if len(plan.tensors) == len(fetches) else plan.pack
 
     def run(self, values: list[Any]) -> list[Any]:
-        """Runs the step; the values of the fetches, and None for each target.
+        """Runs the step on the values of its feeds; the values of its fetches first.
 
         Raises:
           CancelledError: the session is closed.
@@ -114,21 +120,23 @@ class Plan:
             _check_open(session)
         if self._graph._next_id_value != session._growth.version:
             session._growth.note()
-        feed_dict = dict(zip(self._feeds, values, strict=True))
         step = None if self._options is None else StepContext(self._options)
         try:
-            return self._run(feed_dict, step)  # type: ignore[no-any-return]
+            return self._execute(values, step)
         except OpError as error:
             raise session_errors.with_operation(error, self._graph) from None
 
+    def _execute(self, values: list[Any], step: StepContext | None) -> list[Any]:
+        fed = [convert(values[i]) for i, convert in self._converters]
+        results = self._step(fed, step)
+        return results if self._pack is None else self._pack(results)
+
     def run_traced(self, values: list[Any], options: Any, metadata: Any) -> list[Any]:
         """`run` with RunOptions and RunMetadata."""
-        session = self._session
-        _check_open(session)
-        feed_dict = dict(zip(self._feeds, values, strict=True))
+        _check_open(self._session)
         try:
-            result: list[Any] = session._run_with_metadata(
-                self._run, feed_dict, options, metadata
+            result: list[Any] = self._session._run_with_metadata(
+                lambda _, step: self._execute(values, step), {}, options, metadata
             )
         except OpError as error:
             raise session_errors.with_operation(error, self._graph) from None

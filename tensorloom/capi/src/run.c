@@ -93,12 +93,18 @@ static TF_DataType value_type(TF_Output output) {
   return (TF_DataType)(TF_OperationOutputType(output) % REFERENCE);
 }
 
-/* Makes tensors of a list of values, all or none. Drops the list. */
-static void put_results(PyObject* values, const tl_step* step, TF_Tensor** results,
+/* Makes tensors of a sequence of values, all or none. Drops the sequence. */
+static void put_results(PyObject* sequence, const tl_step* step, TF_Tensor** results,
                         TF_Status* status) {
+  PyObject* values = PySequence_Fast(sequence, "the results of a step are no sequence");
+  Py_DECREF(sequence);
+  if (values == NULL) {
+    tl_raised(status);
+    return;
+  }
   for (int i = 0; i < step->num_outputs; i++) {
-    results[i] =
-        tl_tensor(PyList_GET_ITEM(values, i), value_type(step->outputs[i]), status);
+    results[i] = tl_tensor(PySequence_Fast_GET_ITEM(values, i),
+                           value_type(step->outputs[i]), status);
     if (results[i] != NULL) continue;
     delete_all(results, i);
     break;
