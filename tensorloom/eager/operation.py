@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _FUNCTION_ATTRS = {
     "executor_type": "string",
     "config_proto": "string",
-    "config": "string",
 }
 
 
