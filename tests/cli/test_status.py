@@ -86,6 +86,15 @@ def test_jobs_that_were_launched_here(capsys: pytest.CaptureFixture[str]) -> Non
     assert running_jobs() == []
 
 
+def test_a_folder_that_others_read(tmp_path: Path) -> None:
+    """Nothing is written where somebody else may read the job's token."""
+    (tmp_path / f"tensorloom-jobs-{os.getuid()}").mkdir(mode=0o755)
+    file = JobFile("train.py")
+    file.write({Task("worker", 0): "a:1"}, {})
+    assert running_jobs() == []
+    assert not list(tmp_path.glob("*/*"))
+
+
 def test_members_of_a_job(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -56,6 +57,8 @@ class JobFile:
         # A disk that is full is no reason for a job to fail.
         with suppress(OSError):
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            if not _is_ours(self._path.parent):
+                return  # somebody else has made it, and would read the token
             beside.touch(mode=0o600)
             beside.write_text(json.dumps(asdict(job)))
             beside.replace(self._path)
@@ -68,7 +71,9 @@ class JobFile:
 
 def running_jobs() -> list[RunningJob]:
     """The jobs of this user whose launchers live."""
-    jobs = []
+    jobs: list[RunningJob] = []
+    if not _is_ours(_folder()):
+        return jobs
     for path in sorted(_folder().glob("*.json")):
         with suppress(OSError, ValueError):
             job = RunningJob(**json.loads(path.read_text()))
@@ -82,6 +87,16 @@ def running_jobs() -> list[RunningJob]:
 def _folder() -> Path:
     base = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     return Path(base) / f"{_FOLDER}-{os.getuid()}"
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody but this user writes or reads a folder, which is there."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    is_private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077
+    return is_private and found.st_uid == os.getuid()
 
 
 def _lives(pid: int) -> bool:
