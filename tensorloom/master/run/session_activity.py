@@ -6,14 +6,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tensorloom.framework.interfaces import PreparedStep, StepContext
 
 _KEPT_ERRORS: Final = 20
@@ -30,21 +27,17 @@ class SessionActivity:
         self._ended = self._failed = 0
         self._running: dict[object, tuple[str, float]] = {}
 
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """A step in a `with` block; an error is noted."""
+    def begin(self, name: str) -> object:
+        """A step begins; returns what `end` takes."""
         key = object()
+        self._running[key] = name, time.monotonic()
+        return key
+
+    def end(self, key: object) -> None:
+        """A step has ended."""
         with self._lock:
-            self._running[key] = name, time.monotonic()
-        try:
-            yield
-        except errors.OpError as error:
-            self.failed(name, error)
-            raise
-        finally:
-            with self._lock:
-                del self._running[key]
-                self._ended += 1
+            del self._running[key]
+            self._ended += 1
 
     def failed(self, name: str, error: errors.OpError) -> None:
         """Notes an error."""
@@ -69,7 +62,7 @@ class SessionActivity:
                 "failed": self._failed,
                 "running": [
                     {"step": name, "for_s": now - since}
-                    for name, since in self._running.values()
+                    for name, since in list(self._running.values())
                 ],
             }
 
@@ -111,5 +104,11 @@ class CountedStep:
 
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs the step; see `PreparedStep.run`."""
-        with self._activity.step(self._name):
+        key = self._activity.begin(self._name)
+        try:
             return self._run(feeds, step)
+        except errors.OpError as error:
+            self._activity.failed(self._name, error)
+            raise
+        finally:
+            self._activity.end(key)
