@@ -46,7 +46,9 @@ def test_normalization_is_folded(
     _same(_outputs(output, data), _outputs(convolutional, data))
 
 
-@pytest.mark.parametrize("suffix", [".pb", ".pbtxt", ""])
+@pytest.mark.parametrize(
+    "suffix", [".pb", pytest.param(".pbtxt", marks=pytest.mark.slow), ""]
+)
 def test_tables_stay(
     tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

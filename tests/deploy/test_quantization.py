@@ -42,13 +42,14 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     ("arguments", "share", "ops"),
     [
         (["float16"], 0.6, set()),
-        (["bfloat16"], 0.6, set()),
-        (["dynamic"], 0.45, {"_Int8MatMul"}),
+        pytest.param(["bfloat16"], 0.6, set(), marks=pytest.mark.slow),
+        pytest.param(["dynamic"], 0.45, {"_Int8MatMul"}, marks=pytest.mark.slow),
         *(
-            (
+            pytest.param(
                 ["int8", "--calibration", "{data}", "--calibration-method", method],
                 0.45,
                 {"_Int8MatMul", "_Int8Conv2D", "_Int8DepthwiseConv2d"},
+                marks=() if method == "entropy" else pytest.mark.slow,
             )
             for method in calibration.METHODS
         ),
@@ -141,6 +142,7 @@ def _trained() -> None:
     tf.layers.dense(tf.layers.flatten(y), 10, name="third")
 
 
+@pytest.mark.slow
 def test_trained_ranges_are_used(tmp_path: Path) -> None:
     checkpoint = str(tmp_path / "model")
     x = models.values(8, 8, 8, 3)

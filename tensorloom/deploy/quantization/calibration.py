@@ -88,16 +88,16 @@ class _Histogram:
 
 def _divergence(kept: Any, inside: Any) -> float:
     """From counts to what 128 steps make of those inside."""
-    parts = np.array_split(np.arange(len(kept)), _STEPS)
-    made = np.zeros(len(kept))
-    for part in parts:
-        used = inside[part] > 0
-        if used.any():
-            made[part] = np.where(used, inside[part].sum() / used.sum(), 0.0)
+    starts = np.arange(_STEPS) * len(kept) // _STEPS
+    sums = np.add.reduceat(inside, starts)
+    used = np.add.reduceat((inside > 0).astype(np.float64), starts)
+    means = np.divide(sums, used, out=np.zeros(_STEPS), where=used > 0)
+    spread = np.repeat(means, np.diff([*starts.tolist(), len(kept)]))
+    made = np.where(inside > 0, spread, 0.0)
     first, second = kept / kept.sum(), made / max(made.sum(), 1.0)
-    used = first > 0
-    floor = np.maximum(second[used], 1e-10)
-    return float(np.sum(first[used] * np.log(first[used] / floor)))
+    some = first > 0
+    floor = np.maximum(second[some], 1e-10)
+    return float(np.sum(first[some] * np.log(first[some] / floor)))
 
 
 def measured(
