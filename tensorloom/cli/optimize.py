@@ -19,6 +19,7 @@ _DIFFERENCES: Final = {
     "dynamic": 0.1,
     "int8": 0.2,
 }
+_DIFFERENCE_OF_PRUNING: Final = 0.2
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +42,12 @@ def _add_optimize(parser: argparse.ArgumentParser) -> None:
         'num_steps=64)"; "" for none. Without it: those that change no output',
     )
     parser.add_argument(
+        "--prune",
+        type=float,
+        metavar="SHARE",
+        help="the share of each layer's weights that becomes zero: the smallest",
+    )
+    parser.add_argument(
         "--quantize",
         choices=[name for name in _DIFFERENCES if name],
         help="float16, bfloat16: large constants in half the bits; dynamic: weights in "
@@ -58,6 +65,7 @@ def _add_optimize(parser: argparse.ArgumentParser) -> None:
     )
     model_options.add_examples(parser)
     limits = ", ".join(f"{name or 'else'} {n:g}" for name, n in _DIFFERENCES.items())
+    limits += f", --prune {_DIFFERENCE_OF_PRUNING:g}"
     model_options.add_limits(parser, limits)
 
 
@@ -69,12 +77,24 @@ def _optimize(options: argparse.Namespace) -> int:
     transforms: tuple[str, ...] = optimizing.TRANSFORMS
     if options.transforms is not None:
         transforms = (options.transforms,)
-    after = _quantized(options, optimizing.transformed(before, transforms))
+    after = _pruned(options, optimizing.transformed(before, transforms))
+    after = _quantized(options, after)
     found = optimizing.compared(before, after, given, output=options.answer)
     show(options, found.as_json(), table(found.rows()))
-    found.check(model_options.limits_of(options, _DIFFERENCES[options.quantize]))
+    difference = _DIFFERENCES[options.quantize]
+    if options.prune is not None:
+        difference = max(difference, _DIFFERENCE_OF_PRUNING)
+    found.check(model_options.limits_of(options, difference))
     writing.write(after, options.output)
     return FINE
+
+
+def _pruned(options: argparse.Namespace, model: FrozenModel) -> FrozenModel:
+    if options.prune is None:
+        return model
+    from tensorloom.deploy.quantization import pruning
+
+    return pruning.pruned(model, options.prune)
 
 
 def _quantized(options: argparse.Namespace, model: FrozenModel) -> FrozenModel:

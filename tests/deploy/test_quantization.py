@@ -11,7 +11,12 @@ import pytest
 import tensorloom as tf
 from tensorloom.cli.main import main
 from tensorloom.deploy import comparison, examples, frozen_model
-from tensorloom.deploy.quantization import calibration, eight_bits, short_floats
+from tensorloom.deploy.quantization import (
+    calibration,
+    eight_bits,
+    pruning,
+    short_floats,
+)
 from tensorloom.deploy.runner import Runner
 from tests.deploy import models
 
@@ -93,6 +98,23 @@ def test_what_is_lost_is_refused(
     assert main([*command, "float16", "--calibration", data]) == 1
     assert "--calibration is for" in capsys.readouterr().err
     assert not output.exists()
+
+
+def test_small_weights_become_zero(network: tuple[str, str], tmp_path: Path) -> None:
+    source, data = network
+    output = str(tmp_path / "pruned.pb")
+    command = ["optimize", source, "-o", output, "--data", data, "--labels", "labels"]
+    assert main([*command, "--prune", "0.2", "--max-difference", "0.5"]) == 0
+    weights = [
+        tf.make_ndarray(node.attr["value"].tensor)
+        for node in frozen_model.load(output).graph_def.node
+        if node.op == "Const"
+    ]
+    (largest,) = (one for one in weights if one.shape == (256, 32))
+    assert np.count_nonzero(largest == 0) == int(0.2 * largest.size)
+    model = frozen_model.load(source)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="expected one from 0"):
+        pruning.pruned(model, 1.5)
 
 
 def test_ranges_of_examples() -> None:
