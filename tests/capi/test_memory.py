@@ -15,6 +15,7 @@ pytestmark = pytest.mark.capi
 _SANITIZERS = "-fsanitize=address,undefined"
 # Python's own memory is not freed at the end of a process.
 _WITH_PYTHON = (
+    "dtypes",
     "strings",
     "graphs",
     "attrs",

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.capi
 
 EVERYWHERE = (
     "tensors",
+    "dtypes",
     "graphs",
     "attrs",
     "imports",
@@ -48,11 +49,13 @@ def test_as_tensorflow_221(
 def test_what_tensorflow_lacks(ours: Library, tmp_path: Path) -> None:
     """Gradients through loops and of every op; a status for what is NULL."""
     lines = ours.output("own", tmp_path).splitlines()
-    assert lines[:4] == [
+    assert lines[:6] == [
         "dy/dx: type 1 [] 81",
         "dy/dw: type 1 [] 216",
         "trigamma: type 1 [] 1.64493",
         "no gradient: 1 -1",
+        "handle: type 20 rank 0",
+        "read: type 1 [] 1",
     ]
     codes = {line.rpartition(": ")[::2] for line in lines if "(" in line}
     deprecated = {code for call, code in codes if "Deprecated" in call}

@@ -48,6 +48,35 @@ static void gradients_of_ops(void) {
   end_session(session);
 }
 
+/* A handle that a step gave is fed to another. */
+static void handles(void) {
+  TF_Operation* c = constant(graph, "c", number(1));
+  TF_Session* session = session_of(graph);
+  TF_OperationDescription* desc = TF_NewOperation(graph, "VarHandleOp", "handle");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_SetAttrShape(desc, "shape", NULL, 0);
+  TF_Operation *handle, *assign, *read;
+  OK(handle = TF_FinishOperation(desc, status));
+  TF_Operation* given = placeholder(graph, "given", TF_RESOURCE);
+  desc = TF_NewOperation(graph, "AssignVariableOp", "assign");
+  TF_AddInput(desc, out(handle));
+  TF_AddInput(desc, out(c));
+  OK(assign = TF_FinishOperation(desc, status));
+  desc = TF_NewOperation(graph, "ReadVariableOp", "read");
+  TF_AddInput(desc, out(given));
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  OK(read = TF_FinishOperation(desc, status));
+  const TF_Operation* targets[] = {assign};
+  OK(TF_SessionRun(session, NULL, NULL, NULL, 0, NULL, NULL, 0, targets, 1, NULL,
+                   status));
+  TF_Tensor *fetched, *result;
+  OK(fetched = fetch(session, handle));
+  printf("handle: type %d rank %d\n", (int)TF_TensorType(fetched), TF_NumDims(fetched));
+  OK(result = run(session, out(read), out(given), fetched));
+  show("read", result);
+  end_session(session);
+}
+
 static void deprecated(void) {
   TF_SessionOptions* options = TF_NewSessionOptions();
   CODE(TF_NewDeprecatedSession(options, status));
@@ -131,6 +160,7 @@ int main(void) {
   begin();
   gradient_of_loop();
   gradients_of_ops();
+  handles();
   deprecated();
   nulls();
   order_of_deletes();
