@@ -114,6 +114,12 @@ gpu-check: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.dev) ## GPU kerne
 docs: $(VENV)/.dev ## write the generated pages of docs/
 	$(BIN)/python tools/compatibility_page.py docs/compatibility.md
 
+.PHONY: docs-site
+docs-site: $(VENV)/.dev ## all pages and the reference as a site: build/docs-site/site
+	$(INSTALL) -e '.[docs]'
+	$(BIN)/python tools/documentation_site.py build/docs-site
+	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --config-file build/docs-site/mkdocs.yml
+
 .PHONY: protos
 protos: $(VENV)/.dev ## generate the *_pb2 modules from tensorloom/protos/*.proto
 	$(BIN)/python tools/generate_protos.py

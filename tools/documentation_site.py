@@ -1,0 +1,153 @@
+"""Writes what the documentation site is built from: all pages, and the reference.
+
+Usage: python tools/documentation_site.py FOLDER
+       mkdocs build --config-file FOLDER/mkdocs.yml
+
+The reference has a page for each of `tf`'s namespaces. What a name is, mkdocstrings
+reads from the module that defines it; what is made when the program runs (constants,
+generated functions) is described by its value.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from tensorloom.framework import export
+
+ROOT = Path(__file__).parents[1]
+# The order of pages for those who read on; the others follow by name.
+_PARTS: Final = {
+    "Using it": [
+        *("command-line", "legacy", "layers", "training-sessions", "session-options"),
+        *("checkpoints", "saved-model", "summaries", "autograph", "random-numbers"),
+        *("examples", "programs", "gpu", "compatibility"),
+    ],
+    "Clusters": ["distributed", "clusters", "distribute", "horovod", "failures"],
+    "After training": ["serving", "streams", "deploy"],
+    "Other languages": ["c-api", "clients", "eager"],
+    "The inside": [
+        *("architecture", "rewrites", "inside", "debugging", "extending", "research"),
+    ],
+}
+# Copies of names that have pages elsewhere.
+_LEFT_OUT = re.compile(r"^(compat|raw_ops|_)|\._")
+# Links out of docs/ lead to files that the site does not hold.
+_OUTSIDE = re.compile(r"\]\((?:\.\./)+(?!docs/)([^)#]+)(#[^)]*)?\)")
+
+
+def public_names() -> dict[str, list[str]]:
+    """Namespace ("" is tf itself) -> the last parts of the public names in it."""
+    found: dict[str, list[str]] = {}
+    for name in export.names():
+        if not _LEFT_OUT.search(name):
+            namespace, _, last = name.rpartition(".")
+            found.setdefault(namespace, []).append(last)
+    return {namespace: sorted(found[namespace]) for namespace in sorted(found)}
+
+
+def reference_page(namespace: str, lasts: list[str]) -> str:
+    """The page of a namespace."""
+    title = f"tf.{namespace}" if namespace else "tf"
+    parts = [f"# {title}\n"]
+    for last in lasts:
+        name = f"{namespace}.{last}" if namespace else last
+        value = export.find(name)
+        parts.append(f"## `tf.{name}` {{#tf.{name}}}\n\n{_described(value)}")
+    return "\n".join(parts)
+
+
+def _described(value: Any) -> str:
+    where = getattr(value, "__module__", None)
+    qualified = getattr(value, "__qualname__", "")
+    if _is_defined_at(value, where, qualified):
+        return f"::: {where}.{qualified}\n"
+    if not callable(value):
+        return f"`{type(value).__name__}`: `{str(value)[:200]}`\n"
+    text = inspect.getdoc(value) or ""
+    try:
+        signature = re.sub(r" at 0x\w+", "", str(inspect.signature(value)))
+    except (TypeError, ValueError):
+        signature = "(...)"
+    return f"```python\n{qualified}{signature}\n```\n\n```text\n{text}\n```\n"
+
+
+def _is_defined_at(value: Any, where: str | None, qualified: str) -> bool:
+    """Whether the source has a `def` or `class` of that name at that place."""
+    if where is None or not where.startswith("tensorloom."):
+        return False
+    module = sys.modules.get(where)
+    if module is None or not qualified.isidentifier() or "_pb2" in where:
+        return False
+    try:
+        source = inspect.getsource(module)
+    except (OSError, TypeError):
+        return False
+    return (
+        re.search(rf"^(def|class) {re.escape(qualified)}\b", source, re.M) is not None
+    )
+
+
+def write_pages(folder: Path) -> list[str]:
+    """Writes all pages into a folder; returns the reference's, in order."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("*.pyc"))
+    (folder / "changelog.md").write_text((ROOT / "CHANGELOG.md").read_text())
+    readme = (ROOT / "README.md").read_text().replace("](docs/", "](")
+    (folder / "index.md").write_text(readme.replace("(CHANGELOG.md)", "(changelog.md)"))
+    for page in folder.rglob("*.md"):
+        page.write_text(_OUTSIDE.sub(r"](\1)", page.read_text()))
+    reference = folder / "reference"
+    reference.mkdir()
+    written = []
+    for namespace, lasts in public_names().items():
+        name = f"tf.{namespace}.md" if namespace else "tf.md"
+        (reference / name).write_text(reference_page(namespace, lasts))
+        written.append(f"reference/{name}")
+    return written
+
+
+def navigation(pages: Path, reference: list[str]) -> list[dict[str, Any]]:
+    """The site's table of contents: each page once."""
+    there = {page.stem for page in pages.glob("*.md")}
+    named = {name for names in _PARTS.values() for name in names}
+    parts = dict(_PARTS)
+    parts["Using it"] = [*parts["Using it"], *sorted(there - named - {"index"})]
+    chapters = sorted(
+        f"tutorial/{page.name}" for page in (pages / "tutorial").glob("*.md")
+    )
+    return [
+        {"Home": "index.md"},
+        *(
+            {part: [f"{name}.md" for name in names if name in there]}
+            for part, names in parts.items()
+        ),
+        {"Tutorial": [chapters[-1], *chapters[:-1]]},
+        {"Reference": [{Path(page).stem: page} for page in reference]},
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """The command."""
+    folder = Path(arguments[0])
+    pages = folder / "pages"
+    reference = write_pages(pages)
+    settings = {
+        "INHERIT": str(ROOT / "mkdocs.yml"),
+        "docs_dir": "pages",
+        "site_dir": "site",
+        "nav": navigation(pages, reference),
+    }
+    # JSON is YAML.
+    (folder / "mkdocs.yml").write_text(json.dumps(settings, indent=1))
+    print(f"{len(reference)} pages of the reference in {pages}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
