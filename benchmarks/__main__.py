@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from benchmarks.workloads.table import Workload
 
 # Kept here, so that the list of torch's rows costs no import of torch.
-OURS_ALONE = re.compile("^worker: ")  # TensorFlow has no such interface in Python
+# TensorFlow has no such interface in Python.
+OURS_ALONE = re.compile("^worker: |^figure: ")
 LIBRARY_ALONE = re.compile("^lock service: |^allreduce: ")  # TensorFlow has none
 C_API = re.compile("^C API: ")  # the wheel of 1.15 has no headers, torch no such API
+NOT_IN_115 = re.compile("^serving: ")  # the front end by hand is of Python today
 TORCH_ROWS = re.compile("MLP|CNN|residual|LSTM.*unrolled")
 # Neither tf.layers nor tf.estimator nor tf.contrib.
 NOT_IN_221 = re.compile(r"tf\.layers|^slim |Estimator|train_and_evaluate|^beam |^CRF ")
@@ -87,6 +89,8 @@ class Suite:
         without = {"torch"} if TORCH_ROWS.search(name) is None else set()
         if NOT_IN_221.search(name) is not None:
             without.add("2.21")
+        if NOT_IN_115.search(name) is not None:
+            without |= {"1.15", "torch"}
         return [key for key in self._systems if key not in without]
 
     def _prepare(self, system: str, row: Row) -> bool:

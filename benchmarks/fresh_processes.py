@@ -179,6 +179,15 @@ def estimator_seconds(system: str) -> float:
     return float(_output_of(system, ESTIMATOR_SCRIPT)[0])
 
 
+def serving_figure(name: str, system: str) -> float:
+    """A ratio of our own; see `serving_figures.py`."""
+    process = start(system, ["-m", "benchmarks.serving_figures", name], stderr=-1)
+    told, wrong = process.communicate()
+    if process.returncode:
+        raise WorkloadError(f"{name}: {wrong}")
+    return float(told.split()[-1])
+
+
 @dataclass(frozen=True)
 class ProcessWorkload:
     """One row of the report that is measured on fresh processes."""
@@ -211,6 +220,20 @@ PROCESS_WORKLOADS = {
         ),
         ProcessWorkload(
             "Estimator to its first step in a fresh process", 0.5, estimator_seconds
+        ),
+        *(
+            ProcessWorkload(
+                f"figure: {text}",
+                None,
+                functools.partial(serving_figure, name),
+                "times",
+                limit,
+            )
+            for name, text, limit in (
+                ("reload", "p99 beside the reload of a 500 MB model / without", 1.5),
+                ("memory", "memory of 200 served models / their variables", 1.3),
+                ("stream", "a streamed message exactly once / at least once", 1 / 0.7),
+            )
         ),
     )
 }

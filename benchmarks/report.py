@@ -71,6 +71,8 @@ def amount(value: float | None, unit: str = "seconds") -> str:
     """A figure with three digits and the unit that suits it."""
     if value is None:
         return "-"
+    if unit == "times":
+        return f"{value:.3g} x"
     if unit == "bytes":
         return f"{value / 1e6:.0f} MB"
     for scale, name in ((1.0, "s"), (1e-3, "ms")):
@@ -93,7 +95,7 @@ def print_rows(rows: list[Row], console: Console) -> None:
             row.workload,
             *[amount(value, row.unit) for value in columns],
             "-" if row.ratio is None else f"{row.ratio:.3f}",
-            amount(row.limit) if row.target is None else f"{row.target:.2f}",
+            amount(row.limit, row.unit) if row.target is None else f"{row.target:.2f}",
             _mark(row),
         )
     console.print(table)

@@ -47,3 +47,9 @@ if [ ! -e "$venv221/serving-clients" ]; then
     greenlet zope.event zope.interface brotli urllib3 certifi \
     grpcio-health-checking grpcio-reflection
 fi
+
+# The front end that benchmarks/serving_peer.py puts before TensorFlow.
+if [ ! -e "$venv221/serving-front" ]; then
+  install "$venv221" -c constraints.txt --no-deps --target "$venv221/serving-front" \
+    uvicorn click h11
+fi

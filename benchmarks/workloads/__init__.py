@@ -20,6 +20,7 @@ from benchmarks.workloads import (
     models,
     pieces,
     sequences,
+    serving,
     sessions,
     steps,
 )
@@ -44,6 +45,7 @@ WORKLOADS = {
         pieces,
         locks,
         allreduce,
+        serving,
         eager,
     )
     for workload in module.table.workloads
