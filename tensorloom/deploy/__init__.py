@@ -6,6 +6,7 @@
     comparison.py     what a change did to size, speed, outputs and accuracy
     optimizing.py     transforms and quantization, compared before they are written
     quantization/     weights and arithmetic in fewer bits
+    program.py        a model as exporters read it; sizes.py, transposed.py: its shapes
     exporting.py      ONNX, TorchScript, torch.export, safetensors: run and compared
     onnx/, torchscript/   how each op is written there
 
