@@ -91,8 +91,8 @@ def test_waiting_for_more_ends_with_the_session(cluster: MockCluster) -> None:
     def ask() -> None:
         try:
             session.run(element)
-        except tf.errors.OpError as error:
-            failed.append(error)
+        except (tf.errors.OpError, RuntimeError) as error:
+            failed.append(error)  # the latter, if it was closed before
 
     caller = threading.Thread(target=ask)
     caller.start()
