@@ -65,7 +65,7 @@ def test_names(name, snake, camel):
     assert op_model.camel(name, upper=True) == camel
 
 
-@pytest.mark.parametrize("language", ["go", "javascript"])
+@pytest.mark.parametrize("language", ["go", "javascript", "cpp"])
 def test_each_operation_has_a_wrapper(language, ops, tmp_path):
     import generate
 

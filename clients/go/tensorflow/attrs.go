@@ -7,6 +7,7 @@ package tensorflow
 import "C"
 
 import (
+	"encoding/binary"
 	"fmt"
 	"unsafe"
 )
@@ -101,6 +102,13 @@ func setAttr(desc *C.TF_OperationDescription, name string, value interface{}) er
 		text := C.CString(value.Name)
 		defer C.free(unsafe.Pointer(text))
 		C.TF_SetAttrFuncName(desc, attr, text, C.size_t(len(value.Name)))
+	case []Func:
+		// The C API has lists of functions as AttrValues alone.
+		var list []byte
+		for _, f := range value {
+			list = append(list, protoField(9, protoField(1, []byte(f.Name)))...)
+		}
+		return setAttr(desc, name, AttrProto(protoField(1, list)))
 	case AttrProto:
 		data := C.CBytes(value)
 		defer C.free(data)
@@ -109,6 +117,13 @@ func setAttr(desc *C.TF_OperationDescription, name string, value interface{}) er
 		return fmt.Errorf("no attribute has a value of type %T", value)
 	}
 	return s.err()
+}
+
+// protoField is a field of a message in protobuf's wire format.
+func protoField(number int, data []byte) []byte {
+	var length [binary.MaxVarintLen64]byte
+	size := binary.PutUvarint(length[:], uint64(len(data)))
+	return append(append([]byte{byte(number<<3 | 2)}, length[:size]...), data...)
 }
 
 func setShapes(desc *C.TF_OperationDescription, attr *C.char, shapes []Shape) {

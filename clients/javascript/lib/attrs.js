@@ -12,6 +12,14 @@ function native(array) {
   return memory;
 }
 
+/** A field of a message in protobuf's wire format. */
+function protoField(number, bytes) {
+  const head = [(number << 3) | 2];
+  let length = bytes.length;
+  for (; length >= 128; length >>= 7) head.push((length & 127) | 128);
+  return Buffer.concat([Buffer.from([...head, length]), bytes]);
+}
+
 const SETTERS = {
   int: (op, name, value) => tf.TF_SetAttrInt(op, name, BigInt(value)),
   'list(int)': (op, name, list) => tf.TF_SetAttrIntList(op, name, list.map(BigInt), list.length),
@@ -34,6 +42,11 @@ const SETTERS = {
   'list(shape)': (op, name, list) => (
     tf.TF_SetAttrShapeList(op, name, list.map((s) => native(dims(s))), list.map(rank), list.length)),
   func: (op, name, value) => tf.TF_SetAttrFuncName(op, name, value, Buffer.byteLength(value)),
+  // The C API has lists of functions as AttrValues alone.
+  'list(func)': (op, name, list) => {
+    const functions = list.map((f) => protoField(9, protoField(1, Buffer.from(f))));
+    SETTERS.proto(op, name, protoField(1, Buffer.concat(functions)));
+  },
   proto: (op, name, bytes) => (
     checked((s) => tf.TF_SetAttrValueProto(op, name, bytes, bytes.length, s))),
   tensor(op, name, value) {

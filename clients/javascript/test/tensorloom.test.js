@@ -54,6 +54,23 @@ test('gradients, and steps at the same time', async () => {
   await assert.rejects(session.run([[x, 1]], [slope]));
 });
 
+test('a list of functions', async () => {
+  const s = new Scope();
+  for (const type of ['Neg', 'Square']) {
+    const body = new Scope();
+    const x = ops.Placeholder(body, { dtype: 'float32' });
+    const y = body.add(type, [x], {}).output(0);
+    s.graph.copyFunction(body.graph.toFunction({ name: `f${type}`, inputs: [x], outputs: [y] }));
+  }
+  const session = new Session(s.graph);
+  for (const [index, expected] of [[0, -3], [1, 9]]) {
+    const [y] = ops.Case(s, s.constant(index, 'int32'), [s.constant(3)], {
+      Tout: ['float32'], branches: ['fNeg', 'fSquare'],
+    });
+    assert.equal((await session.run([], [y]))[0].value(), expected);
+  }
+});
+
 test('a loop', async () => {
   const graph = new Graph();
   const part = (type, value) => (inner, [i]) => {
