@@ -80,7 +80,12 @@ def saved(
 @pytest.mark.parametrize(
     ("name", "to"),
     [
-        *((name, "onnx") for name in models.ALL),
+        *((name, "onnx") for name in ("convolutional", "words", "recurrent")),
+        ("branching", "onnx"),
+        *(
+            pytest.param(name, "onnx", marks=pytest.mark.slow)
+            for name in ("attention", "detection")
+        ),
         ("recurrent", "torchscript"),
         ("branching", "torchscript"),
         *(
