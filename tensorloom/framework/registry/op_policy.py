@@ -56,6 +56,7 @@ SAFE_PATTERNS: Final = (
     "Import*Event*",
     "PrintV2",
     "Debug*",
+    "_DebugBreak",
     # The network, and other programs.
     "*Rpc*",
     "*Kafka*",
