@@ -20,17 +20,9 @@ from tensorloom.framework.registry.raw_ops import RawOps
 # themselves. The modules of all others are loaded when one of these is first used.
 _NOT_INDEXED: Final = frozenset(
     {
-        *(
-            "cli",
-            "compat",
-            "debug",
-            "devices",
-            "grappler",
-            "inspect",
-            "kernels",
-            "master",
-        ),
-        *("protos", "serving", "test", "transport", "worker"),
+        *("capi", "cli", "compat", "coordination", "debug", "deploy", "devices"),
+        *("eager", "grappler", "hvd", "inspect", "kernels", "master", "protos"),
+        *("serving", "test", "transport", "worker"),
     }
 )
 # What other look-ups need: values that become tensors, operators on tensors, variables,

@@ -1,7 +1,7 @@
-"""Messages over a socket, for chapters 7 and 8: a JSON header and arrays after it."""
+"""Messages over a socket, for chapters 7 and 8: JSON, and the bytes of arrays."""
 
-import io
 import json
+import math
 import struct
 
 import numpy as np
@@ -12,11 +12,10 @@ MOST = 1 << 28  # longer ones are refused before memory is taken for them
 
 def write(sock, header, arrays=()):
     """Sends one message."""
-    body = io.BytesIO()
-    for array in arrays:
-        np.save(body, np.asarray(array), allow_pickle=False)
-    text = json.dumps(header).encode()
-    data = body.getvalue()
+    arrays = [np.asarray(array) for array in arrays]
+    described = [[array.dtype.str, array.shape] for array in arrays]
+    text = json.dumps([header, described]).encode()
+    data = b"".join(array.tobytes() for array in arrays)
     sock.sendall(LENGTHS.pack(len(text), len(data)) + text + data)
 
 
@@ -32,11 +31,17 @@ def read(sock):
     text_size, data_size = LENGTHS.unpack(lengths)
     if text_size > MOST or data_size > MOST:
         raise ValueError(f"a message of {text_size} and {data_size} bytes is too long")
-    text, data = _read(sock, text_size), io.BytesIO(_read(sock, data_size) or b"")
-    arrays = []
-    while data.tell() < data_size:
-        arrays.append(np.load(data, allow_pickle=False))
-    return json.loads(text), arrays
+    text, data = _read(sock, text_size) or b"", _read(sock, data_size) or b""
+    header, described = json.loads(text)
+    arrays, start = [], 0
+    for name, shape in described:
+        dtype = np.dtype(str(name))
+        end = start + dtype.itemsize * math.prod(shape)
+        if dtype.hasobject or not start <= end <= len(data):
+            raise ValueError(f"{len(data)} bytes hold no {name} of shape {shape}")
+        arrays.append(np.frombuffer(data[start:end], dtype).reshape(shape).copy())
+        start = end
+    return header, arrays
 
 
 def _read(sock, size):

@@ -117,6 +117,7 @@ def test_stacks_name_their_layers() -> None:
 @pytest.mark.parametrize("optimizer", ["SGD", tf.train.AdamOptimizer, "function"])
 def test_optimize_loss_trains(optimizer: Any) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
         tf.train.get_or_create_global_step()
         outputs = layers.fully_connected(_ROWS, 1, activation_fn=None)
         loss = tf.reduce_mean(tf.square(outputs - 1.0))

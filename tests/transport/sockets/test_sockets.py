@@ -381,10 +381,11 @@ def test_no_descriptor_is_left(service: Service) -> None:
         once()
     service.pushed.clear()
     deadline = time.monotonic() + 60
-    while used() > before and time.monotonic() < deadline:
+    # Each time would leave one; threads of other tests may open some meanwhile.
+    while used() >= before + 5 and time.monotonic() < deadline:
         service.pushed.clear()  # the last ones came late
         time.sleep(0.05)
-    assert used() <= before
+    assert used() < before + 5
 
 
 @pytest.mark.parametrize(
