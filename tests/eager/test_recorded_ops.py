@@ -37,10 +37,10 @@ def _differences(goldens: list[dict[str, Any]]) -> tuple[int, list[str]]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.timeout(600)
 def test_some_of_each_family() -> None:
-    goldens = [g for path in FAMILIES for g in table.read_goldens(path)[::60]]
+    goldens = [g for path in FAMILIES for g in table.read_goldens(path)[::200]]
     count, told = _differences(goldens)
     assert not told, "\n".join(told[:20])
-    assert count > 50
+    assert count > 15
 
 
 @pytest.mark.slow

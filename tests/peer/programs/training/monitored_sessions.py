@@ -72,7 +72,7 @@ class Lines(logging.Handler):
         self.lines = []
     def emit(self, record):
         if "deprecat" not in record.getMessage() and record.levelno == logging.INFO:
-            self.lines.append(re.sub(r"\d+\.\d+ sec|/sec: [\d.]+|/tmp/\w+|0x\w+", "*", record.getMessage()))
+            self.lines.append(re.sub(r"\d+\.\d+ sec|/sec: [\d.]+|/\S+(?=/model)|0x\w+", "*", record.getMessage()))
 lines = Lines()
 tf.get_logger().addHandler(lines)
 verbosity = tf.logging.get_verbosity()
