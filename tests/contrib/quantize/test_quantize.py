@@ -67,6 +67,7 @@ def test_values_have_256_levels_and_fewer_bits_less() -> None:
 
 def test_nothing_is_rounded_before_the_delay() -> None:
     with tf.Graph().as_default():
+        tf.set_random_seed(1)
         x = tf.constant(_IMAGES)
         y = layers.conv2d(x, 3, 3) + 0.0
         quantize.create_training_graph(quant_delay=3)
