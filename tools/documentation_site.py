@@ -10,6 +10,7 @@ generated functions) is described by its value.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import re
@@ -81,16 +82,19 @@ def _is_defined_at(value: Any, where: str | None, qualified: str) -> bool:
     """Whether the source has a `def` or `class` of that name at that place."""
     if where is None or not where.startswith("tensorloom."):
         return False
-    module = sys.modules.get(where)
-    if module is None or not qualified.isidentifier() or "_pb2" in where:
+    if where not in sys.modules or "_pb2" in where:
         return False
+    return qualified in _defined_in(where)
+
+
+@functools.cache
+def _defined_in(where: str) -> frozenset[str]:
+    """What the source of a loaded module defines at its top."""
     try:
-        source = inspect.getsource(module)
+        source = inspect.getsource(sys.modules[where])
     except (OSError, TypeError):
-        return False
-    return (
-        re.search(rf"^(def|class) {re.escape(qualified)}\b", source, re.M) is not None
-    )
+        return frozenset()
+    return frozenset(re.findall(r"^(?:def|class) (\w+)", source, re.M))
 
 
 def write_pages(folder: Path) -> list[str]:

@@ -17,8 +17,8 @@ from tensorloom.framework.types.tensor_shape import TensorShape
 if TYPE_CHECKING:
     from tensorloom.framework.graph.operation import Operation
 
-# TF_AttrType of each kind of attr.
-_NUMBERS: Final = {
+#: TF_AttrType of each kind of attr.
+ATTR_TYPES: Final = {
     "string": 0,
     "int": 1,
     "float": 2,
@@ -68,15 +68,15 @@ def metadata(op: Operation, name: str) -> tuple[int, int, int, int]:
     value = _find(op, name)
     if not isinstance(value, list):
         kind = _kind_of(value)
-        return 0, -1, _NUMBERS[kind], _size(kind, value)
+        return 0, -1, ATTR_TYPES[kind], _size(kind, value)
     if value:
         kind = _kind_of(value[0])
         sized = kind in ("string", "shape")
         total = sum(max(0, _size(kind, item)) for item in value) if sized else -1
-        return 1, len(value), _NUMBERS[kind], total
+        return 1, len(value), ATTR_TYPES[kind], total
     attr = op._op_def.attrs.get(name)
     kind = attr.type[5:-1] if attr is not None else "string"
-    return 1, 0, _NUMBERS[kind], 0 if kind in ("string", "shape") else -1
+    return 1, 0, ATTR_TYPES[kind], 0 if kind in ("string", "shape") else -1
 
 
 def _size(kind: str, value: Any) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tensorloom.capi import descriptions, sessions
+from tensorloom.capi.attributes import ATTR_TYPES
 from tensorloom.cluster.local import LOCAL_TASK
 from tensorloom.devices.cpu import CpuDevice
 from tensorloom.eager import Context, EagerOperation, PlacementPolicy, TensorHandle
@@ -18,17 +19,6 @@ from tensorloom.framework.types.tensor_shape import MAX_RANK
 
 # Where values are that come from outside, before there is a context.
 _HOST: Final = CpuDevice(LOCAL_TASK, 0)
-# TF_AttrType.
-_ATTR_TYPES: Final = {
-    "string": 0,
-    "int": 1,
-    "float": 2,
-    "bool": 3,
-    "type": 4,
-    "shape": 5,
-    "tensor": 6,
-    "func": 8,
-}
 
 # --- Contexts ---------------------------------------------------------------------
 
@@ -264,7 +254,7 @@ def attr_type(op: Op, name: bytes) -> tuple[int, bool]:
       InvalidArgumentError: there is no such attr.
     """
     kind, is_list = op.operation.attr_type(_text(name))
-    return _ATTR_TYPES[kind], is_list
+    return ATTR_TYPES[kind], is_list
 
 
 def input_length(op: Op, name: bytes) -> int:

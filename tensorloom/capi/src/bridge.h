@@ -99,6 +99,10 @@ struct TF_SessionOptions {
   PyObject* config; /* bytes; NULL if there is none */
 };
 
+/* Puts the bytes of a ConfigProto, when they are one, where options hold them. */
+TL_LOCAL void tl_set_config(PyObject** held, const void* proto, size_t proto_len,
+                            TF_Status* status);
+
 struct TF_Function {
   PyObject* function; /* capi.functions.Function */
   PyObject* name_object;

@@ -18,17 +18,8 @@ TFE_ContextOptions* TFE_NewContextOptions(void) {
 
 void TFE_ContextOptionsSetConfig(TFE_ContextOptions* options, const void* proto,
                                  size_t proto_len, TF_Status* status) {
-  tl_gil gil;
-  if (!tl_given(options, "options", status) ||
-      (proto_len != 0 && !tl_given(proto, "proto", status)) || !tl_enter(&gil, status))
-    return;
-  PyObject* config = tl_call(status, "sessions.checked_config", "(y#)",
-                             proto_len ? proto : "", (Py_ssize_t)proto_len);
-  if (config != NULL) {
-    Py_XDECREF(options->config);
-    options->config = config;
-  }
-  tl_leave(gil);
+  if (tl_given(options, "options", status))
+    tl_set_config(&options->config, proto, proto_len, status);
 }
 
 void TFE_ContextOptionsSetAsync(TFE_ContextOptions* options, unsigned char enable) {

@@ -14,19 +14,21 @@ void TF_SetTarget(TF_SessionOptions* options, const char* target) {
   options->target = target == NULL ? NULL : strdup(target);
 }
 
-void TF_SetConfig(TF_SessionOptions* options, const void* proto, size_t proto_len,
-                  TF_Status* status) {
+void tl_set_config(PyObject** held, const void* proto, size_t proto_len,
+                   TF_Status* status) {
   tl_gil gil;
-  if (!tl_given(options, "options", status) ||
-      (proto_len != 0 && !tl_given(proto, "proto", status)) || !tl_enter(&gil, status))
+  if ((proto_len != 0 && !tl_given(proto, "proto", status)) || !tl_enter(&gil, status))
     return;
   PyObject* config = tl_call(status, "sessions.checked_config", "(y#)",
                              proto_len ? proto : "", (Py_ssize_t)proto_len);
-  if (config != NULL) {
-    Py_XDECREF(options->config);
-    options->config = config;
-  }
+  if (config != NULL) Py_XSETREF(*held, config);
   tl_leave(gil);
+}
+
+void TF_SetConfig(TF_SessionOptions* options, const void* proto, size_t proto_len,
+                  TF_Status* status) {
+  if (tl_given(options, "options", status))
+    tl_set_config(&options->config, proto, proto_len, status);
 }
 
 void TF_DeleteSessionOptions(TF_SessionOptions* options) {

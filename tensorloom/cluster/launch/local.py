@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Final
 
-from tensorloom.cluster.launch.child import children_die_with_us
+from tensorloom.cluster.launch.child import started_child
 from tensorloom.cluster.launch.places import End, OnLine, Places, meaning
 
 if TYPE_CHECKING:
+    import subprocess
+
     from tensorloom.cluster.launch.job import Task
 
 # Until the last lines of a process that has ended are read.
@@ -50,18 +50,7 @@ class LocalPlaces(Places):
     ) -> None:
         """See `Places`."""
         self._stack.close()
-        process = subprocess.Popen(
-            command,
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            # Ctrl-C is for us; we stop them.
-            start_new_session=True,
-            preexec_fn=children_die_with_us(),
-        )
+        process = started_child(command, environment)
         self._processes[task] = process
         reader = threading.Thread(target=self._read, args=(task, process), daemon=True)
         self._readers[task] = reader

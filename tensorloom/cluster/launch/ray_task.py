@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import queue
 import socket
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.cluster.launch.child import children_die_with_us
+from tensorloom.cluster.launch.child import started_child
+
+if TYPE_CHECKING:
+    import subprocess
 
 _MOST_LINES: Final = 1000
 _LAST_LINES_S: Final = 5.0
@@ -43,18 +45,8 @@ class RayTask:
         self, command: Sequence[str], environment: Mapping[str, str], folder: str
     ) -> None:
         """Starts the program in a folder of this node, this one if it has no such."""
-        self._process = subprocess.Popen(
-            command,
-            env={**os.environ, **environment},
-            cwd=folder if os.path.isdir(folder) else None,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            preexec_fn=children_die_with_us(),
-        )
+        there = folder if os.path.isdir(folder) else None
+        self._process = started_child(command, environment, there)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from tensorloom.compat.legacy import detours, python2, views
-from tensorloom.compat.module_paths.finder import ALIASES
+from tensorloom.compat.module_paths.finder import ALIASES, GivenModule
 
 # Packages that are written for the libraries of today, whatever program imports them.
 _OF_TODAY: Final = frozenset(
@@ -107,30 +107,18 @@ class _GoneFinder(importlib.abc.MetaPathFinder):
             module: ModuleType | None = known
         elif fullname == "scipy" and not _is_installed("scipy"):
             module = ModuleType("scipy")
-            module.__path__ = []
         else:
             module = views.missing_module(fullname)
         if module is None:
             return None
-        loader = _Given(module)
+        if not hasattr(module, "__path__"):
+            module.__path__ = []  # so that modules below it are asked for
+        loader = GivenModule(module)
         return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
 
 
 def _is_installed(name: str) -> bool:
     return importlib.machinery.PathFinder.find_spec(name) is not None
-
-
-class _Given(importlib.abc.Loader):
-    """Puts a module that exists under the name that was asked for."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self._module = module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Replaces the fresh module by the given one."""
-        if not hasattr(self._module, "__path__"):
-            self._module.__path__ = []  # so that modules below it are asked for
-        sys.modules[module.__name__] = self._module
 
 
 def install(main_module: ModuleType) -> None:

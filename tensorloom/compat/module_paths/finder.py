@@ -68,11 +68,11 @@ class _AliasFinder(importlib.abc.MetaPathFinder):
         module = _module_named(name)
         if module is None:
             raise missing(name)
-        loader = _Loader(module)
+        loader = GivenModule(module)
         return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
 
 
-class _Loader(importlib.abc.Loader):
+class GivenModule(importlib.abc.Loader):
     """Puts a module that exists under one more name."""
 
     def __init__(self, module: ModuleType) -> None:
@@ -96,9 +96,9 @@ class _HorovodFinder(importlib.abc.MetaPathFinder):
         if fullname == _HOROVOD:
             package = ModuleType(_HOROVOD)
             package.__path__ = []
-            loader = _Loader(package)
+            loader = GivenModule(package)
         elif fullname == f"{_HOROVOD}.tensorflow":
-            loader = _Loader(importlib.import_module(f"{ROOT}.hvd"))
+            loader = GivenModule(importlib.import_module(f"{ROOT}.hvd"))
         else:
             return None
         return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
@@ -160,7 +160,7 @@ def _path_loader(path: str) -> importlib.abc.Loader:
         raise missing(path)
     entry = table.entries().get(path)
     if entry is not None and entry.same_as:
-        return _Loader(importlib.import_module(entry.same_as))
+        return GivenModule(importlib.import_module(entry.same_as))
     return _PathLoader(path)
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+from tensorloom.deploy.body_nodes import Body, BodyNode
 from tensorloom.deploy.onnx.registry import BUILDERS
-from tensorloom.deploy.program import Refusal, Unexportable, static_value
+from tensorloom.deploy.program import Refusal, Unexportable
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
@@ -71,23 +71,17 @@ class Model:
         return self._constants[key]
 
 
-class Scope:
+class Scope(Body):
     """A graph, or the body of a loop or branch."""
 
     def __init__(
         self, model: Model, nodes: Mapping[str, Node], values: dict[Edge, str]
     ) -> None:
+        super().__init__(nodes, values)
         self.model = model
-        self.nodes = nodes
-        #: The ONNX value of each tensor.
-        self.values = values
         self.made: list[Any] = []
         #: By the name of a value with channels last, the one with channels first.
         self.channels_first: dict[str, str] = {}
-        #: Of a body: dtype and shape of its arguments, by name.
-        self.arguments: dict[str, tuple[DType, TensorShape]] = {}
-        #: Tensors whose values a caller knows.
-        self.known: dict[Edge, Any] = {}
         #: Contents of TensorArrays, by the tensors of their flow.
         self.arrays: dict[Edge, Any] = {}
 
@@ -124,67 +118,13 @@ class Scope:
         return [made] if isinstance(made, str) else list(made)
 
 
-class Site:
+class Site(BodyNode):
     """A node that is written: what its builder sees."""
 
     def __init__(self, scope: Scope, node: Node) -> None:
+        super().__init__(scope, node)
         self.scope = scope
-        self.node = node
         self.model = scope.model
-
-    def __getitem__(self, at: int) -> str:
-        """The ONNX name of an input."""
-        return self.scope.values[self.node.inputs[at]]
-
-    def __len__(self) -> int:
-        return len(self.node.inputs)
-
-    @property
-    def inputs(self) -> list[str]:
-        """The ONNX names of all inputs."""
-        return [self[at] for at in range(len(self))]
-
-    def attr(self, name: str) -> Any:
-        """An attr, strings as texts."""
-        value = self.node.attrs[name]
-        return value.decode() if isinstance(value, bytes) else value
-
-    def static(self, at: int) -> Any:
-        """The value of an input, if it is a constant; else None."""
-        edge = self.node.inputs[at]
-        while edge not in self.scope.known:
-            source = self.scope.nodes.get(edge[0])
-            if source is None or source.op != "Identity":
-                return static_value(source)
-            edge = source.inputs[0]
-        return self.scope.known[edge]
-
-    def constant(self, at: int, what: str) -> Any:
-        """The value of an input. Raises Unexportable if it is no constant."""
-        value = self.static(at)
-        if value is None:
-            raise Unexportable(f"its {what} is no constant")
-        return value
-
-    def shape(self, at: int) -> TensorShape:
-        """What is known of an input's shape."""
-        value = self.static(at)
-        if value is not None:
-            return TensorShape(np.shape(value))
-        name, output = self.node.inputs[at]
-        if name in self.scope.arguments:
-            return self.scope.arguments[name][1]
-        source = self.scope.nodes.get(name)
-        if source is None or source.output_shapes is None:
-            return UNKNOWN
-        return source.output_shapes[output]
-
-    def sizes(self, at: int) -> list[int]:
-        """An input's shape. Raises Unexportable if it is not all known."""
-        shape = self.shape(at)
-        if not shape.is_fully_defined():
-            raise Unexportable(f"the shape of input {at} is not known")
-        return [int(size) for size in shape.as_list() if size is not None]
 
     def rank(self, at: int) -> int:
         """The rank of an input. Raises Unexportable if it is not known."""
@@ -203,13 +143,6 @@ class Site:
     def dtype(self, at: int = 0) -> DType:
         """The dtype of an output."""
         return self.node.output_types[at]
-
-    def input_dtype(self, at: int) -> DType:
-        """The dtype of an input."""
-        name, output = self.node.inputs[at]
-        if name in self.scope.arguments:
-            return self.scope.arguments[name][0]
-        return self.scope.nodes[name].output_types[output]
 
     def element_type(self, dtype: DType) -> int:
         """ONNX's number of a dtype. Raises Unexportable if it has none."""

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.deploy.program import Refusal, Unexportable, static_value
+from tensorloom.deploy.body_nodes import Body, BodyNode
+from tensorloom.deploy.program import Refusal, Unexportable
 from tensorloom.deploy.sizes import ints_of
 from tensorloom.deploy.torchscript.registry import WRITERS
 from tensorloom.framework.types import dtypes
-from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
+from tensorloom.framework.types.tensor_shape import UNKNOWN
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Edge, FunctionIR, GraphIR, Node
-    from tensorloom.framework.types.dtypes import DType
 
 _WORD: Final = re.compile(r"\bv\d+\b")
 _ASSIGNED: Final = re.compile(r"\s*(v\d+) = ")
@@ -80,19 +80,14 @@ class Source:
         return f"self.{name}"
 
 
-class Block:
+class Block(Body):
     """The nodes of the graph, or of a function's body."""
 
     def __init__(
         self, source: Source, nodes: Mapping[str, Node], values: dict[Edge, str]
     ) -> None:
+        super().__init__(nodes, values)
         self.source = source
-        self.nodes = nodes
-        #: The variable of each tensor.
-        self.values = values
-        self.arguments: dict[str, tuple[DType, TensorShape]] = {}
-        #: Tensors whose values a caller knows.
-        self.known: dict[Edge, Any] = {}
 
     def write(self) -> None:
         """Writes all nodes; those that cannot be are noted, and the next are tried."""
@@ -141,47 +136,13 @@ class Block:
         return block
 
 
-class Line:
+class Line(BodyNode):
     """A node that is written: what its writer sees."""
 
     def __init__(self, block: Block, node: Node) -> None:
+        super().__init__(block, node)
         self.block = block
         self.source = block.source
-        self.node = node
-
-    def __getitem__(self, at: int) -> str:
-        """The variable of an input."""
-        return self.block.values[self.node.inputs[at]]
-
-    def __len__(self) -> int:
-        return len(self.node.inputs)
-
-    @property
-    def inputs(self) -> list[str]:
-        """The variables of all inputs."""
-        return [self[at] for at in range(len(self))]
-
-    def attr(self, name: str) -> Any:
-        """An attr, strings as texts."""
-        value = self.node.attrs[name]
-        return value.decode() if isinstance(value, bytes) else value
-
-    def static(self, at: int) -> Any:
-        """The value of an input, if it is a constant; else None."""
-        edge = self.node.inputs[at]
-        while edge not in self.block.known:
-            source = self.block.nodes.get(edge[0])
-            if source is None or source.op != "Identity":
-                return static_value(source)
-            edge = source.inputs[0]
-        return self.block.known[edge]
-
-    def constant(self, at: int, what: str) -> Any:
-        """The value of an input. Raises Unexportable if it is no constant."""
-        value = self.static(at)
-        if value is None:
-            raise Unexportable(f"its {what} is no constant")
-        return value
 
     def ints(self, at: int) -> str:
         """An input as a list of ints."""
@@ -198,33 +159,6 @@ class Line:
             return repr(int(np.reshape(value, ())))
         found = ints_of(self.block, self.node.inputs[at])
         return f"int({self[at]}.item())" if found is None else found[0]
-
-    def shape(self, at: int) -> TensorShape:
-        """What is known of an input's shape."""
-        value = self.static(at)
-        if value is not None:
-            return TensorShape(np.shape(value))
-        name, output = self.node.inputs[at]
-        if name in self.block.arguments:
-            return self.block.arguments[name][1]
-        node = self.block.nodes.get(name)
-        if node is None or node.output_shapes is None:
-            return UNKNOWN
-        return node.output_shapes[output]
-
-    def sizes(self, at: int) -> list[int]:
-        """An input's shape. Raises Unexportable if it is not all known."""
-        shape = self.shape(at)
-        if not shape.is_fully_defined():
-            raise Unexportable(f"the shape of input {at} is not known")
-        return [int(size) for size in shape.as_list() if size is not None]
-
-    def input_dtype(self, at: int) -> DType:
-        """The dtype of an input."""
-        name, output = self.node.inputs[at]
-        if name in self.block.arguments:
-            return self.block.arguments[name][0]
-        return self.block.nodes[name].output_types[output]
 
     def type(self, at: int = 0) -> str:
         """torch's name of an output's dtype."""

@@ -10,21 +10,18 @@ from datetime import timedelta
 from multiprocessing.connection import Client, Connection, Listener
 from typing import TYPE_CHECKING, Any, Final
 
-from torch import distributed as torch_distributed
-
 from tensorloom.framework import errors
 from tensorloom.framework.runtime.process_group import ADASUM, Pending, Request
 from tensorloom.transport.collectives.coordinator import Coordinator
 from tensorloom.transport.collectives.data_ring import DataRing
 from tensorloom.transport.collectives.engine import Engine
+from tensorloom.transport.collectives.store import distributed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tensorloom.transport.collectives.place import Place
 
-# Its types say little of it.
-_distributed: Final[Any] = torch_distributed
 _logger: Final = logging.getLogger("tensorloom")
 # Horovod's variables, and what holds without them.
 _FUSION_BYTES: Final = ("HOROVOD_FUSION_THRESHOLD", 64 * 1024 * 1024)
@@ -43,7 +40,8 @@ class LoneGroup:
         if request.kind == "broadcast" and request.root != 0:
             text = f"The root rank of '{request.name}' is {request.root}, of 1 process"
             pending.fail(errors.FailedPreconditionError(None, None, text))
-        pending.resolve(request.value)
+        else:
+            pending.resolve(request.value)
         return pending
 
     def close(self) -> None:
@@ -67,7 +65,7 @@ class Group:
         self.local_rank, self.local_size = place.local_rank, place.local_size
         timeout_s = _number(environment, *_TIMEOUT_S)
         try:
-            self._store = _distributed.TCPStore(
+            self._store = distributed.TCPStore(
                 place.host,
                 place.port,
                 place.size,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from torch import distributed
+from torch import distributed as torch_distributed
 
-# Its types say little of it.
-_distributed: Final[Any] = distributed
+#: Its types say little of it.
+distributed: Final[Any] = torch_distributed
 
 
 class LocalStore:
     """A store on loopback that lives as long as this object."""
 
     def __init__(self) -> None:
-        self._store = _distributed.TCPStore(
+        self._store = distributed.TCPStore(
             "127.0.0.1", 0, is_master=True, wait_for_workers=False
         )
 
