@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
 
-from tensorloom.devices.tensor_memory import array_from_tensor, tensor_from_array
 from tensorloom.transport.collectives.store import distributed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+# A dtype that NumPy has and torch calls otherwise: same bytes, same sums.
+_BFLOAT16: Final = "bfloat16"
 
 
 class DataRing:
@@ -43,12 +45,12 @@ class DataRing:
 
     def sum(self, values: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Each value's sum over all processes; they travel as one."""
-        tensors = [tensor_from_array(value).reshape(-1) for value in values]
+        tensors = [as_tensor(value).reshape(-1) for value in values]
         whole = torch.cat(tensors)  # a copy, also of one
         self._group.allreduce([whole]).wait()
         parts = torch.split(whole, [tensor.numel() for tensor in tensors])
         return [
-            array_from_tensor(part).reshape(value.shape)
+            as_array(part, value.dtype).reshape(value.shape)
             for part, value in zip(parts, values, strict=True)
         ]
 
@@ -59,13 +61,13 @@ class DataRing:
         their sum becomes their mean.
         """
         exact = torch.float64 if value.dtype == np.float64 else torch.float32
-        given = tensor_from_array(value)
+        given = as_tensor(value)
         level = [v.to(exact) for v in self._of_all(given.reshape(-1))]
         while len(level) > 1:
             pairs = zip(level[::2], level[1::2], strict=True)
             level = [_adaptive_pair(a, b) for a, b in pairs]
         result = level[0].to(given.dtype).reshape(value.shape)
-        return np.asarray(array_from_tensor(result))
+        return as_array(result, value.dtype)
 
     def gather(self, value: NDArray[Any], rows: Sequence[int]) -> NDArray[Any]:
         """The rows of all processes, one after the other.
@@ -76,17 +78,19 @@ class DataRing:
         """
         padded = np.zeros((max(rows), *value.shape[1:]), value.dtype)
         padded[: len(value)] = value
-        found = self._of_all(tensor_from_array(padded))
-        arrays = [array_from_tensor(t)[:n] for t, n in zip(found, rows, strict=True)]
+        found = self._of_all(as_tensor(padded))
+        arrays = [
+            as_array(t, value.dtype)[:n] for t, n in zip(found, rows, strict=True)
+        ]
         return np.concatenate(arrays)
 
     def broadcast(self, value: NDArray[Any], root: int) -> NDArray[Any]:
         """The value of process `root`."""
-        tensor = tensor_from_array(value).clone()
+        tensor = as_tensor(value).clone()
         options = distributed.BroadcastOptions()
         options.rootRank = root
         self._group.broadcast([tensor], options).wait()
-        return np.asarray(array_from_tensor(tensor))
+        return as_array(tensor, value.dtype)
 
     def _of_all(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         found = [torch.empty_like(tensor) for _ in range(self._size)]
@@ -100,3 +104,23 @@ def _adaptive_pair(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     of_a = 1 - dot / (2 * aa) if aa else 1.0
     of_b = 1 - dot / (2 * bb) if bb else 1.0
     return a * of_a + b * of_b
+
+
+# Transports know no devices, which have the like for the memory of kernels.
+def as_tensor(value: NDArray[Any]) -> torch.Tensor:
+    """A tensor over an array's memory, where it lies row by row."""
+    dense = np.ascontiguousarray(value).reshape(value.shape)
+    if value.dtype == np.bool_:
+        return torch.from_numpy(dense.view(np.uint8))
+    if value.dtype.name == _BFLOAT16:
+        return torch.from_numpy(dense.view(np.int16)).view(torch.bfloat16)
+    if not dense.flags.writeable:  # torch warns, though nothing is written
+        dense = dense.copy()
+    return torch.from_numpy(dense)
+
+
+def as_array(tensor: torch.Tensor, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The array over a tensor's memory, of a dtype that `as_tensor` took."""
+    if dtype.name == _BFLOAT16:
+        return tensor.view(torch.int16).numpy().view(dtype)
+    return tensor.numpy().view(dtype)
