@@ -1,6 +1,7 @@
 # The commands of this project. CI (.ci/run) calls exactly these.
 #   PYTHON=python3.12 make venv     another Python
 #   make test PYTEST_ARGS="-k cond" a part of the tests
+#   make test AGAIN=1               what fails runs once more, alone
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 PEER115 ?= .venv-tf115
@@ -9,6 +10,11 @@ BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # Each index of a compiled loop is looked at.
 CHECKED = NUMBA_BOUNDSCHECK=1
+# With AGAIN=1 the tests that failed run once more, alone. What other work on the machine
+# caused is gone then, a fault is not. Both runs print what failed.
+failed-again = $(if $(AGAIN),|| { test $$? -eq 1 && \
+	echo "once more and alone: what failed above" && \
+	$(BIN)/python -m pytest -q --last-failed --last-failed-no-failures none $(1); })
 export PEER115 PEER221
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -50,7 +56,7 @@ examples: $(VENV)/.user ## train each example to the quality that it promises; O
 
 .PHONY: test
 test: $(VENV)/.dev ## the tests that need nothing but Python
-	$(CHECKED) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto $(PYTEST_ARGS)
+	$(CHECKED) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto $(PYTEST_ARGS) $(call failed-again)
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too
@@ -99,7 +105,7 @@ peer: ## environments with real TensorFlow 1.15 and 2.21
 
 .PHONY: test-peer
 test-peer: $(VENV)/.dev peer ## the same programs here and in real TensorFlow
-	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m peer tests/peer $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal -m peer tests/peer $(PYTEST_ARGS) $(call failed-again,-m peer tests/peer)
 
 .PHONY: bench
 bench: $(VENV)/.dev peer ## side by side with TensorFlow; JSON=FILE ONLY=REGEX REPEATS=N
