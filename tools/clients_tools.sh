@@ -3,7 +3,7 @@
 # Debian's packages; what is there already stays.
 set -e
 sudo=$([ "$(id -u)" = 0 ] || echo sudo)
-languages=${*:-c go javascript cpp}
+languages=${*:-c go javascript cpp java}
 install() { # COMMAND PACKAGE...
   command -v "$1" > /dev/null || $sudo apt-get install -y --no-install-recommends "${@:2}"
 }
@@ -18,7 +18,10 @@ for language in $languages; do
       (cd clients/javascript && npm ci --silent --no-audit --no-fund)
       ;;
     cpp) install g++ g++ ;;
-    java) install javac default-jdk-headless ;;
+    java)
+      install javac default-jdk-headless
+      test -e /usr/share/java/jna.jar || $sudo apt-get install -y --no-install-recommends libjna-java
+      ;;
     rust) install cargo cargo ;;
     *) echo "no client in $language" >&2; exit 1 ;;
   esac

@@ -21,10 +21,11 @@ _RESERVED = {
     " long namespace new not operator or private protected public register return"
     " short signed sizeof static struct switch template this throw true try typedef"
     " union unsigned using virtual void volatile while xor scope op",
-    "java": "abstract boolean break byte case catch char class const continue default"
-    " do double else enum extends final finally float for goto if import instanceof int"
-    " interface long native new package private protected public return short static"
-    " super switch this throw throws transient try void volatile while scope op",
+    "java": "abstract assert boolean break byte case catch char class const"
+    " continue default do double else enum extends final finally float for goto if"
+    " import instanceof int interface long native new package private protected"
+    " public return short static super switch this throw throws transient try void"
+    " volatile while scope op attrs results",
     "javascript": "arguments await break case catch class const continue debugger"
     " default delete do else enum eval export extends false finally for function if"
     " import in instanceof new null return static super switch this throw true try"

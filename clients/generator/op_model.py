@@ -16,10 +16,16 @@ from tensorloom.framework.registry import op_registry
 
 @dataclass(frozen=True)
 class Arg:
-    """An input or output: one tensor, or a list of them."""
+    """An input or output: one tensor, or a list of them.
+
+    The dtype is that of the attribute `type_attr`, or fixed as `dtype`, or neither in a
+    list of several.
+    """
 
     name: str
     is_list: bool
+    type_attr: str = ""
+    dtype: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,8 @@ def snake(name: str) -> str:
 
 
 def _arg(arg: Any) -> Arg:
-    return Arg(arg.name, bool(arg.number_attr or arg.type_list_attr))
+    is_list = bool(arg.number_attr or arg.type_list_attr)
+    return Arg(arg.name, is_list, arg.type_attr, arg.type.name if arg.type else "")
 
 
 def _op(op_def: Any) -> Op:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = {"c": "cc", "go": "go", "javascript": "node", "cpp": "g++"}
+TOOLS = {"c": "cc", "go": "go", "javascript": "node", "cpp": "g++", "java": "javac"}
 
 pytestmark = pytest.mark.clients
 

@@ -48,6 +48,25 @@ def test_attributes_that_follow_from_inputs_are_no_parameters(
     assert " ".join(attr.name for attr in op.optional) == optional
 
 
+@pytest.mark.parametrize(
+    ("name", "inputs", "outputs"),
+    [
+        ("MatMul", "<T> <T>", "<T>"),
+        ("Split", "int32 <T>", "<T>"),
+        ("IdentityN", "?", "?"),
+        ("VarHandleOp", "", "resource"),
+    ],
+)
+def test_a_template_sees_where_a_dtype_is_from(ops, name, inputs, outputs):
+    def dtypes(found):
+        return " ".join(
+            f"<{arg.type_attr}>" if arg.type_attr else arg.dtype or "?" for arg in found
+        )
+
+    assert dtypes(ops[name].inputs) == inputs
+    assert dtypes(ops[name].outputs) == outputs
+
+
 def test_private_operations_have_no_wrapper(ops):
     assert len(ops) > 1000
     assert not any(name.startswith("_") for name in ops)
