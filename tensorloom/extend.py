@@ -1,4 +1,4 @@
-"""What a program needs to extend tensorloom: ops, kernels, graph passes, devices.
+"""What a program needs to extend tensorloom: ops, kernels, passes, devices and so on.
 
     from tensorloom.extend import register_op, kernel, graph_pass, device_kind
 
@@ -36,6 +36,8 @@ from tensorloom.framework.registry.shape_inference import (
     unknown_shapes,
 )
 from tensorloom.framework.runtime.custom_stages import (
+    Plan,
+    Wish,
     placed_pass,
     placer,
     remove_stage,
@@ -44,6 +46,7 @@ from tensorloom.framework.runtime.custom_stages import (
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.master.optimize import OptimizeTarget
 from tensorloom.master.optimize.custom_passes import graph_pass, remove_graph_pass
+from tensorloom.transport.memory.media import use as use_medium
 
 __all__ = [
     "NOT_DIFFERENTIABLE",
@@ -55,7 +58,9 @@ __all__ = [
     "OpKernelConstruction",
     "OpKernelContext",
     "OptimizeTarget",
+    "Plan",
     "TensorShape",
+    "Wish",
     "apply_op",
     "broadcast_binary_shape",
     "device_kind",
@@ -74,6 +79,7 @@ __all__ = [
     "unchanged_shape",
     "unknown_shapes",
     "unregister_device_kind",
+    "use_medium",
 ]
 
 

@@ -116,12 +116,6 @@ def _program(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace, steps: ProgramSteps) -> Explanation | None:
-    if steps.elsewhere:
-        print(
-            f"tensorloom explain: {steps.elsewhere} runs are not explained: their "
-            "masters are other processes'",
-            file=sys.stderr,
-        )
     longest = steps.longest
     if longest is None:
         print("tensorloom explain: the program ran no step", file=sys.stderr)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         StepSignature,
     )
     from tensorloom.framework.runtime.session_config import SessionConfig
+    from tensorloom.framework.runtime.stage_journal import StageJournal
 
 _RETRY_S: Final = 0.1
 
@@ -212,6 +213,15 @@ class RenamingMaster(Master):
             activity.failed(name, error)
             raise
         return CountedStep(prepared, name, activity)
+
+    def explain_step(
+        self, session: str, signature: StepSignature, journal: StageJournal
+    ) -> PreparedStep:
+        """Prepares a step anew, and tells a journal; see `Master`."""
+        renamed = self._renamed.get(session)
+        if renamed is None:
+            return super().explain_step(session, signature, journal)
+        return renamed.master.explain_step(session, signature, journal)
 
     def session_facts(self) -> list[dict[str, Any]]:
         """What the sessions of this master do."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,6 @@ def test_scan_looks_into_functions_that_nobody_calls_by_name(
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        (["--tf_debug"], "--tf_debug: "),
         (["--init_tpu"], "--init_tpu: "),
         (["--tag_set", " , "], "--tag_set must contain"),
     ],
@@ -138,6 +138,29 @@ def test_refused(
     line = ["saved-model", "run", model, "--input_exprs", "x=[[1.,2.,3.]]", *options]
     assert main(line) == 1
     assert part in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("commands", "parts"),
+    [
+        ("run\npt y\nrun\n", ["run-end: run #1", 'Tensor "y:0:', "output key y:"]),
+        ("run -n\n", ["run-start: run #1: 1 fetch (y:0)", "output key y:"]),
+    ],
+    ids=["watched", "not watched"],
+)
+def test_run_in_the_debugger(
+    model: str,
+    commands: str,
+    parts: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(commands))
+    line = ["saved-model", "run", model, "--input_exprs", "x=[[1.,2.,3.]]"]
+    assert main([*line, "--tf_debug"]) == 0
+    out = capsys.readouterr().out
+    for part in parts:
+        assert part in out
 
 
 OBJECTS = """

@@ -20,6 +20,7 @@ PROGRAMS = {
     "early_receives": "peak on CPU:1",
     "own_device": "bytes copied to and from it",
     "own_pass": "changed by the pass: mul",
+    "own_transport": " of 8000128 bytes in two runs",
     "recomputing_partitioner": "4 transfers of 1200004 bytes, there 2 of 400004",
     "staleness_aware": "and aware of staleness",
 }

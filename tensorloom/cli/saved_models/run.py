@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from typing import Any
 
 from tensorloom.cli.actions import FINE, show
@@ -62,7 +63,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tf_debug",
         action="store_true",
-        help="refused: tensorloom has no interactive debugger of steps",
+        help="run it in the debugger, which asks at the terminal before and after",
     )
 
 
@@ -72,11 +73,6 @@ def run_saved_model(options: argparse.Namespace) -> int:
 
     if options.init_tpu:
         raise ValueError("--init_tpu: tensorloom has no TPUs")
-    if options.tf_debug:
-        raise ValueError(
-            "--tf_debug: tensorloom has no interactive debugger; name the tensors of "
-            "interest as outputs of a signature"
-        )
     if not (options.inputs or options.input_exprs or options.input_examples):
         raise FileNotFoundError(
             "At least one of --inputs, --input_exprs or --input_examples must be "
@@ -130,10 +126,20 @@ def _run_signature(
         fetches = {key: tensor(i) for key, i in sorted(signature.outputs.items())}
         feeds = {tensor(signature.inputs[key]): value for key, value in inputs.items()}
         try:
-            result: dict[str, Any] = session.run(fetches, feeds)
+            with (
+                _debugged(session) if options.tf_debug else nullcontext(session) as one
+            ):
+                result: dict[str, Any] = one.run(fetches, feeds)
         except TypeError as error:  # a value that no tensor can have
             raise ValueError(str(error)) from None
     return result
+
+
+def _debugged(session: Any) -> Any:
+    """The session in the debugger of command lines, which closes what it wraps."""
+    from tensorloom.debug.sessions.local_cli import LocalCLIDebugWrapperSession
+
+    return closing(LocalCLIDebugWrapperSession(session))
 
 
 def _write(options: argparse.Namespace, key: str, value: Any) -> str:

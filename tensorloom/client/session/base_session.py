@@ -282,7 +282,8 @@ class BaseSession(SessionInterface):
 
         Raises:
           TypeError, ValueError, RuntimeError, errors.OpError: as for `run`.
-          errors.UnimplementedError: the session's master is another process's.
+          errors.UnimplementedError: the session's master is another process's, and
+            `run` is False.
         """
         self._check_usable()
         late_modules.load_kind("explain")

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session.fetch_mapper import FetchPlan
 from tensorloom.client.session.run_plan import FeedPlan, make_run_function
-from tensorloom.framework.errors import UnimplementedError
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.runtime.garbage import collection_paused
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ExplainedStep:
-    """A step that tells a journal what becomes of it."""
+    """A step of a master in this process, which tells a journal what becomes of it."""
 
     def __init__(
         self, session: BaseSession, fetches: Any, feed_dict: Any, journal: StageJournal
@@ -26,18 +25,8 @@ class ExplainedStep:
 
         Raises:
           TypeError, ValueError, RuntimeError: as `Session.run`.
-          errors.UnimplementedError: the master is another process's.
           errors.OpError: the step cannot be prepared.
         """
-        if not hasattr(session._master, "explain_step"):
-            target = session.sess_str.decode()
-            raise UnimplementedError(
-                None,
-                None,
-                f"The master of this session is another process's ({target}), and does "
-                "not tell what it makes of a graph. Explain the step in the process of "
-                "the master, or in a session without a target.",
-            )
         self._feed_dict = feed_dict
         self.signature: StepSignature | None = None  # None: there is nothing to run
         self._prepared: PreparedStep | None = None

@@ -7,17 +7,36 @@ One never joins by being imported: a session uses it when its config names it, i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tensorloom.framework import errors
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
-    from tensorloom.framework.interfaces import DeviceInfo
 
-#: From an optimized graph and the session's devices to device names of nodes.
-CustomPlacer = Callable[["GraphIR", "Sequence[DeviceInfo]"], "Mapping[str, str]"]
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Where a placer wants a node, and why."""
+
+    device: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Wishes, and the order in which the nodes are to run."""
+
+    wishes: Mapping[str, str | Wish]
+    order: Sequence[str]  # of all nodes, a topological one
+
+
+#: From an optimized graph and the session's devices, and the costs of nodes where the
+#: placer asks for them, to device names of nodes.
+CustomPlacer = Callable[..., "Mapping[str, str | Wish] | Plan"]
 #: From a placed graph to a placed graph with the same results.
 PlacedPass = Callable[["GraphIR"], "GraphIR"]
 #: From the nodes of one device's part to an order of their names.
@@ -31,22 +50,38 @@ _SENDS: Final = ("_Send", "_HostSend")
 _RECEIVES: Final = ("_Recv", "_HostRecv")
 
 _STAGES: dict[str, tuple[str, Any]] = {}
+# Placers that ask for the costs of nodes.
+_WITH_COSTS: set[str] = set()
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def placer(name: str) -> Callable[[Function], Function]:
+def placer(name: str, costs: bool = False) -> Callable[[Function], Function]:
     """Names a placer, so that a session may ask for it.
 
     It gets the optimized graph of a step and the session's devices, and returns the
-    device of each node for which it has a wish, as a full or partial name. The wishes
-    take the place of the nodes' device fields; the rest, colocation included, is the
-    placer's of the system, and so are its errors.
+    device of each node for which it has a wish, as a full or partial name, or as a
+    `Wish` with the reason; a `Plan` also says in which order the nodes are to run. The
+    wishes take the place of the nodes' device fields; the rest, colocation included, is
+    the placer's of the system, and so are its errors.
+
+    Args:
+      name: of the placer.
+      costs: whether it gets the costs of the nodes, too, as a third argument
+        (`master/place/cost_model.py`). Then the session measures some of its first
+        steps, and has them placed once more by what they took.
 
     Raises:
       ValueError: another stage has that name.
     """
-    return _register(PLACER, name)
+
+    def register(function: Function) -> Function:
+        _register(PLACER, name)(function)
+        if costs:
+            _WITH_COSTS.add(name)
+        return function
+
+    return register
 
 
 def placed_pass(name: str) -> Callable[[Function], Function]:
@@ -88,6 +123,7 @@ def _register(kind: str, name: str) -> Callable[[Function], Function]:
 def remove_stage(name: str) -> None:
     """Forgets a stage; steps that were prepared with it stay as they are."""
     _STAGES.pop(name, None)
+    _WITH_COSTS.discard(name)
 
 
 def is_stage(name: str) -> bool:
@@ -103,24 +139,59 @@ def asked_for(kind: str, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
             yield name, found[1]
 
 
-def with_wishes(
-    name: str, graph: GraphIR, devices: Sequence[DeviceInfo], place: CustomPlacer
-) -> GraphIR:
-    """The graph with the device fields that a placer wishes.
+def placers_asked_for(names: Sequence[str]) -> list[tuple[str, CustomPlacer]]:
+    """The placers among those names, and the process's (TENSORLOOM_PLACEMENT).
 
     Raises:
-      errors.InvalidArgumentError: it names a node that is not there.
+      errors.InvalidArgumentError: the process's is no placer.
     """
-    wishes = place(graph, devices)
-    for node in wishes:
-        if node not in graph.nodes:
+    found = list(asked_for(PLACER, names))
+    own = os.environ.get("TENSORLOOM_PLACEMENT", "")
+    if own and own not in names:
+        known = [name for name, (kind, _) in _STAGES.items() if kind == PLACER]
+        if own not in known:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"TENSORLOOM_PLACEMENT is '{own}', but the placers of this process are "
+                + ", ".join(known),
+            )
+        found.append((own, _STAGES[own][1]))
+    return found
+
+
+def takes_costs(name: str) -> bool:
+    """Whether the placer of that name gets the costs of nodes."""
+    return name in _WITH_COSTS
+
+
+def by_placer(
+    name: str, graph: GraphIR, found: Mapping[str, str | Wish] | Plan
+) -> tuple[GraphIR, dict[str, Wish]]:
+    """The graph with what a placer wishes in place of device fields, and the wishes.
+
+    Raises:
+      errors.InvalidArgumentError: it names a node that is not there, or its order lacks
+        a node, or has one before an input.
+    """
+    nodes = graph.nodes
+    plan = found if isinstance(found, Plan) else Plan(found, list(nodes))
+    if plan is found:
+        _check(name, nodes, plan.order)
+    for node in plan.wishes:
+        if node not in nodes:
             raise errors.InvalidArgumentError(
                 None, None, f"The placer '{name}' places '{node}', which is no node."
             )
-    return graph.with_nodes(
-        node.replace(device=wishes[node.name]) if node.name in wishes else node
-        for node in graph.nodes.values()
+    wishes = {
+        node: wish if isinstance(wish, Wish) else Wish(wish)
+        for node, wish in plan.wishes.items()
+    }
+    placed = (
+        nodes[one].replace(device=wishes[one].device) if one in wishes else nodes[one]
+        for one in plan.order
     )
+    return graph.with_nodes(placed), wishes
 
 
 def scheduled(names: Sequence[str], graph: GraphIR) -> GraphIR:
@@ -179,4 +250,6 @@ def _check_receives(name: str, nodes: Mapping[str, Node], order: Sequence[str]) 
 
 
 def _bad(name: str, text: str) -> errors.InvalidArgumentError:
-    return errors.InvalidArgumentError(None, None, f"The schedule '{name}' {text}.")
+    return errors.InvalidArgumentError(
+        None, None, f"The order that '{name}' gives {text}."
+    )

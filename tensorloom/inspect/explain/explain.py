@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session.base_session import EXPLAINERS
 from tensorloom.client.session.explained_step import ExplainedStep
+from tensorloom.inspect.explain.elsewhere import StepElsewhere
 from tensorloom.inspect.explain.explanation import Explanation
 from tensorloom.inspect.explain.journal import Journal
 
 if TYPE_CHECKING:
     from tensorloom.client.session.base_session import BaseSession
+
+
+def explained_step(
+    session: BaseSession, fetches: Any, feed_dict: Any, journal: Journal
+) -> ExplainedStep | StepElsewhere:
+    """A step that tells a journal, by the stages of a master of this process or not."""
+    if hasattr(session._master, "explain_step"):
+        return ExplainedStep(session, fetches, feed_dict, journal)
+    return StepElsewhere(session, fetches, feed_dict, journal)
 
 
 def explain(
@@ -20,9 +30,11 @@ def explain(
 
     Raises:
       ValueError: there is nothing to compute: all that is fetched is fed.
+      errors.UnimplementedError: the master is another process's, and the step is not to
+        be run.
     """
     journal = Journal()
-    step = ExplainedStep(session, fetches, feed_dict, journal)
+    step = explained_step(session, fetches, feed_dict, journal)
     if step.signature is None:
         raise ValueError(
             "There is no step to explain: nothing is fetched but what is fed."

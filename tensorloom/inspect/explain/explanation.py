@@ -87,6 +87,22 @@ class Explanation:
         """The graph of the session, as the program built it."""
         return self.graphs["build"]
 
+    @property
+    def notes(self) -> list[str]:
+        """What is not told of this step, and why."""
+        told = list(self.journal.notes)
+        elsewhere = [
+            part.task
+            for part in self.journal.parts
+            if part.registered is not None and not hasattr(part.registered, "codes")
+        ]
+        if elsewhere:
+            told.append(
+                f"{', '.join(elsewhere)}: another process, which does not tell the "
+                "program of its part and the memory of its values."
+            )
+        return told
+
     # --- what follows ------------------------------------------------------------
 
     @cached_property
@@ -268,6 +284,7 @@ class Explanation:
             "fetches": list(self.signature.fetches),
             "targets": list(self.signature.targets),
             "counts": self.counts(),
+            "notes": self.notes,
             "stages": [self._stage_dict(stage) for stage in self.stages],
             "nodes": {
                 name: _node_dict(self.built.nodes[name], fate)
@@ -318,6 +335,7 @@ def _value_text(value: Any) -> str:
         "host": "host memory",
         "device": "device memory",
         "variable": "the variable",
+        "?": "memory that is not told",
     }.get(value.memory, "no memory of its own")
     text = f"output {value.output}: {value.dtype} {list(value.shape)}, "
     text += f"{value.size} bytes in {memory}"

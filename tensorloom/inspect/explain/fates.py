@@ -22,10 +22,15 @@ MOVED: Final = "moved"  # it runs in a function, such as a branch or the body of
 UNREAD: Final = "unread"  # after other rewrites nobody needed it
 FED: Final = "fed"  # its value came with the step
 PRUNED: Final = "pruned"  # no fetch or target needs it
+TAKEN_OUT: Final = "taken out"  # by a master that does not tell its passes
 
 WAYS: Final = (
     *(KEPT, CHANGED, FOLDED, FUSED, MERGED, REPLACED, MOVED, UNREAD, FED, PRUNED),
+    TAKEN_OUT,
 )
+
+#: The stage in which a master elsewhere does all that it does.
+MASTER: Final = "master"
 
 _OF_REWRITE = {
     "replaced": REPLACED,
@@ -134,6 +139,8 @@ class _Fates:
             if node.name in self._fed:
                 return Fate(FED, "prune", detail="its value is fed")
             return Fate(PRUNED, "prune", detail="no fetch or target needs it")
+        if stage.name == MASTER:
+            return Fate(TAKEN_OUT, MASTER, detail="it did not tell by which pass")
         rewrites = [r for r in self._rewrites.get(node.name, ()) if r[0] <= number]
         if rewrites:
             when, rewrite = rewrites[-1]

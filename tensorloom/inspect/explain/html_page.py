@@ -107,6 +107,7 @@ class _Tables:
             "fetches": list(explanation.signature.fetches),
             "targets": list(explanation.signature.targets),
             "counts": explanation.counts(),
+            "notes": explanation.notes,
             "graphs": self._graphs(explanation),
             "fates": {
                 self.string(name): self._fate(fate)

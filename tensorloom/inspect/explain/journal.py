@@ -58,6 +58,8 @@ class Journal:
     placements: dict[str, Placement] = field(default_factory=dict)
     parts: list[Part] = field(default_factory=list)
     function: str = ""
+    #: What is not told of the step, and why, in sentences.
+    notes: list[str] = field(default_factory=list)
     _rewrites: list[Rewrite] = field(default_factory=list)
     _ended: list[float] = field(default_factory=lambda: [time.perf_counter()])
 
@@ -77,7 +79,9 @@ class Journal:
 
     def in_function(self, name: str) -> Journal:
         """A journal that writes into the same list of stages."""
-        return Journal(self.stages, self.placements, self.parts, name, [], self._ended)
+        return Journal(
+            self.stages, self.placements, self.parts, name, self.notes, [], self._ended
+        )
 
     def placement(self, node: Node, device: str, reason: str) -> None:
         """See `StageJournal.placement`."""

@@ -30,7 +30,7 @@ class ValueLife:
     node: str
     output: int
     device: str
-    memory: str  # "host", "device", "variable", or "" for what is no array
+    memory: str  # "host", "device", "variable", "" for what is no array, "?": not told
     dtype: str
     shape: tuple[int, ...]
     size: int  # bytes
@@ -90,6 +90,8 @@ def step_memory(
         place = places.get(one.device, {}).get(one.node_name)
         for life in _lives(one, place, dropped_at):
             values[life.device, life.node, life.output] = life
+        if one.device not in places:
+            continue  # another process's, which does not tell what is dropped when
         player = players.setdefault(one.device, _Player(one.device))
         player.play(one, place, (one.end_ns - begin) / 1e9)
     return StepMemory(
@@ -122,7 +124,7 @@ def _lives(
     dropped_at: dict[tuple[str, str], int],
 ) -> Iterable[ValueLife]:
     for index, (dtype, shape, size) in enumerate(stats.outputs):
-        memory = stats.buffers[index][0] if index < len(stats.buffers) else ""
+        memory = stats.buffers[index][0] if index < len(stats.buffers) else "?"
         names = () if place is None else place.names
         name = names[index] if index < len(names) else ""
         yield ValueLife(

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session.base_session import BaseSession
-from tensorloom.client.session.explained_step import ExplainedStep
-from tensorloom.framework.errors import UnimplementedError
+from tensorloom.inspect.explain.explain import explained_step
 from tensorloom.inspect.explain.explanation import Explanation
 from tensorloom.inspect.explain.journal import Journal
 
@@ -35,8 +34,6 @@ class ProgramSteps:
 
     def __init__(self) -> None:
         self.steps: list[ProgramStep] = []
-        #: Runs that were not explained, as their masters are other processes'.
-        self.elsewhere = 0
         self._by_call: dict[Any, ProgramStep] = {}
         # By session and signature: calls that look different may be the same step.
         self._known: dict[tuple[int, StepSignature], ProgramStep] = {}
@@ -68,11 +65,7 @@ class ProgramSteps:
             result = plain(session, fetches, feed_dict, options, run_metadata)
         else:
             journal = Journal()
-            try:
-                explained = ExplainedStep(session, fetches, feed_dict, journal)
-            except UnimplementedError:
-                self.elsewhere += 1
-                return plain(session, fetches, feed_dict, options, run_metadata)
+            explained = explained_step(session, fetches, feed_dict, journal)
             if explained.signature is None:
                 return plain(session, fetches, feed_dict, options, run_metadata)
             result, context = explained.run()

@@ -19,6 +19,7 @@ _MOST = 10  # lines of a list in the summary
 def summary(explanation: Explanation) -> Iterator[str]:
     """What became of the step, on a screen or two."""
     yield from _signature(explanation)
+    yield from explanation.notes
     yield ""
     yield from _stages(explanation)
     yield ""
@@ -124,8 +125,13 @@ def _times(explanation: Explanation) -> Iterator[str]:
 
 
 def _lines_of_nodes(explanation: Explanation) -> dict[str, str]:
-    """The user's line of each node that is in the generated program."""
-    return {
+    """The user's line of each node, of the graph and of what passes made."""
+    built = {
+        node.name: line
+        for node in explanation.built.nodes.values()
+        if (line := node.source_line()) is not None
+    }
+    return built | {
         line.node: line.source
         for function in explanation.functions
         for line in function.lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tensorloom.framework.devices.device_name import parse_full
@@ -16,7 +17,11 @@ _NAMED_MEMBERS = 3
 
 
 def tell_placements(
-    placer: Placer, before: GraphIR, placed: GraphIR, journal: StageJournal
+    placer: Placer,
+    before: GraphIR,
+    placed: GraphIR,
+    journal: StageJournal,
+    wishes: Mapping[str, str],
 ) -> None:
     """Tells the journal of each node where it is, and why.
 
@@ -24,10 +29,16 @@ def tell_placements(
       placer: the one that placed them.
       before: the graph that it was given.
       placed: what it made of it.
+      wishes: why a program's own placer, or the one by cost, wants some nodes where
+        their device fields are now, by name.
     """
     for node in before.nodes.values():
         device = placed.nodes[node.name].device
-        journal.placement(node, device, reason(placer, node, device))
+        why = wishes.get(node.name)
+        asked = parse_device(node.device, node.name)
+        if why is None or not asked.covers(parse_full(device)):
+            why = reason(placer, node, device)
+        journal.placement(node, device, why)
 
 
 def reason(placer: Placer, node: Node, device: str) -> str:

@@ -163,6 +163,15 @@ class Placer:
                 return device.name
         return None
 
+    def fitting(self, node: Node, requested: DeviceName) -> list[str]:
+        """The devices that may have a node of no group, those of its choice first."""
+        return [
+            device.name
+            for device in self._by_priority
+            if requested.covers(self._parsed[device.name])
+            and self._runs_on(device, (node,), requested)
+        ]
+
     def place(self, graph: GraphIR) -> GraphIR:
         """The graph with a full device name in every node.
 

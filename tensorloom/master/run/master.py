@@ -28,7 +28,6 @@ from tensorloom.framework.interfaces import (
 )
 from tensorloom.framework.partition import graph_partition
 from tensorloom.framework.partition.waiting_ops import waits_of
-from tensorloom.framework.runtime import custom_stages
 from tensorloom.framework.runtime.session_config import (
     DEFAULT,
     SessionConfig,
@@ -41,7 +40,8 @@ from tensorloom.master.lower.lower_functional import lower_functional
 from tensorloom.master.lower.task_spans import branches_on_references, classic_spans
 from tensorloom.master.optimize import Evaluate, OptimizeTarget, optimize
 from tensorloom.master.optimize.precision.fast_devices import fast_in_half
-from tensorloom.master.place.placement_reasons import tell_placements
+from tensorloom.master.place.cost_model import CostModel
+from tensorloom.master.place.place_step import place_step, places_by_cost
 from tensorloom.master.place.placer import HasKernel, Placer
 from tensorloom.master.prepare import session_state
 from tensorloom.master.prepare.fed_shapes import (
@@ -56,6 +56,7 @@ from tensorloom.master.run.debug_step import DebugSteps
 from tensorloom.master.run.deferrable_sends import mark_deferrable
 from tensorloom.master.run.frame_numbering import common_numbering
 from tensorloom.master.run.implied_controls import drop_implied_controls
+from tensorloom.master.run.measured_step import MeasuredStep
 from tensorloom.master.run.partial_run import PartialRun
 from tensorloom.master.run.route_feeds_and_fetches import route_feeds_and_fetches
 from tensorloom.master.run.task_parallel import Part, TaskParallelStep
@@ -105,6 +106,8 @@ class _Session:
     partial_runs: dict[str, PartialRun] = field(default_factory=dict)
     partial_count: int = 0
     debug_steps: DebugSteps = field(default_factory=DebugSteps)
+    # Of steps that are placed by what they take.
+    costs: dict[StepSignature, CostModel] = field(default_factory=dict)
     edge_numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -249,9 +252,24 @@ class Master:
             with state.lock:
                 step = state.steps.get(signature)
                 if step is None:
-                    step = self._compiled(state, _pruned(state, signature), signature)
+                    step = self._first_prepared(state, signature)
                     state.steps[signature] = step
         return step
+
+    def _first_prepared(
+        self, session: _Session, signature: StepSignature
+    ) -> PreparedStep:
+        """The step; one that is to be placed by what it takes measures itself."""
+        pruned = _pruned(session, signature)
+        if len(session.devices) == 1 or not places_by_cost(session.config):
+            return self._compiled(session, pruned, signature)
+
+        def prepare() -> PreparedStep:
+            with session.lock:
+                return self._compiled(session, pruned, signature)
+
+        costs = session.costs[signature] = CostModel()
+        return MeasuredStep(prepare, costs, session.config.build_cost_model_after)
 
     def _registered_for_debugger(
         self, state: _Session, signature: StepSignature
@@ -262,7 +280,7 @@ class Master:
             session_state.check_called_functions(pruned)
             placer = state.placer.for_step()
             lowered = lower_functional(infer_missing(pruned), placer, everything=True)
-            placed = self._placed(state, placer, lowered, None)
+            placed = place_step(lowered, placer, state.config, CostModel())
             parts = self._parts(state, placed, signature.debug)
 
         def drop() -> None:
@@ -343,7 +361,8 @@ class Master:
             )
         placer = session.placer.for_step()
         optimized = self._optimized(session, functional, target, placer)
-        placed = self._placed(session, placer, optimized, journal)
+        costs = session.costs.get(signature) or CostModel()
+        placed = place_step(optimized, placer, session.config, costs, journal)
         parts = self._parts(session, placed, None, journal)
         session.registered += [(part.worker, part.registered) for part in parts]
         return _joined(parts)
@@ -378,32 +397,6 @@ class Master:
                 journal.part(task, graph, registered)
             parts.append(Part.of(worker, registered, graph))
         return parts
-
-    @staticmethod
-    def _placed(
-        session: _Session,
-        placer: Placer,
-        optimized: GraphIR,
-        journal: StageJournal | None,
-    ) -> GraphIR:
-        """The graph with a device for each node, by the program's stages and ours."""
-        asked = session.config.optimizer.custom_passes
-        for name, place in custom_stages.asked_for(custom_stages.PLACER, asked):
-            before = optimized
-            optimized = custom_stages.with_wishes(name, before, session.devices, place)
-            if journal is not None:
-                journal.stage(name, before, optimized)
-        placed = placer.place(optimized)
-        if journal is not None:
-            journal.stage("place", optimized, placed)
-            tell_placements(placer, optimized, placed, journal)
-        for name, run in custom_stages.asked_for(custom_stages.PLACED_PASS, asked):
-            before, placed = placed, infer_missing(run(placed))
-            if journal is not None:
-                journal.stage(name, before, placed)
-            if verify.ENABLED:
-                verify.new_verifier(()).check(name, before, placed)
-        return placed
 
     @staticmethod
     def _functional(

@@ -3,7 +3,7 @@
 // records of nodes by number, and stages that say what they changed.
 
 const WAYS = ["kept", "changed", "folded", "fused", "merged", "replaced", "moved",
-  "unread", "fed", "pruned"];
+  "unread", "fed", "pruned", "taken out"];
 const DARK = new Set(["moved", "pruned", "changed"]);  // want dark letters
 const MOST_BOXES = 160;     // of one scope in a drawing; the rest is a list
 const MOST_ROWS = 400;
@@ -304,6 +304,7 @@ function edgeLine(line) {
 
 function summaryView(view) {
   const total = Object.values(D.counts).reduce((a, b) => a + b, 0);
+  for (const note of D.notes) view.append(make("p", { class: "note" }, note));
   view.append(make("h2", {}, "What became of the " + total + " nodes of the graph"));
   const bar = make("div", { class: "bar", role: "img", "aria-label": WAYS.map((way) =>
     D.counts[way] + " " + way).join(", ") });
@@ -661,7 +662,7 @@ function life(number) {
   }));
   for (const v of D.memory.values) {
     if (v[0] === number) tell("run", "output " + v[1] + ": " + v[4] + "[" + v[5] + "], " +
-      bytes(v[6]) + " in " + (v[3] || "no") + " memory" + (v[7] ? ", " + v[7] +
+      bytes(v[6]) + " in " + (v[3] === "?" ? "untold" : v[3] || "no") + " memory" + (v[7] ? ", " + v[7] +
       " made in line " + v[8] + (v[9] ? ", dropped in line " + v[9] :
         ", kept to the end") : ""));
   }
