@@ -63,7 +63,7 @@ class Suite:
             self._measure(row, self._systems_of(workload.name), workload.measure)
             return row
         name = workload.name
-        row = Row(name, workload.target, limit=workload.seconds)
+        row = Row(name, workload.target, workload.unit, workload.seconds)
         row.has_library_alone = LIBRARY_ALONE.search(name) is not None
         self._measure(
             row,

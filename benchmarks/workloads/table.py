@@ -6,12 +6,16 @@ import time
 class Workload:
     """One row of the report that is measured inside a long-lived process."""
 
-    def __init__(self, name, target, seconds, prepare, repeated, calls=1):
+    def __init__(
+        self, name, target, seconds, prepare, repeated, calls=1, unit="seconds"
+    ):
         self.name = name
         # Our time divided by the faster TensorFlow's must not be above this,
         self.target = target
-        # or, where this is given, our time not above so many seconds.
+        # or, where this is given, our time not above so many seconds (or of the unit).
         self.seconds = seconds
+        # What is measured: "seconds", or "times" for a ratio.
+        self.unit = unit
         # prepare(tf) yields a step to be timed (repeated), or is itself one measurement
         # and returns its seconds (not repeated).
         self.prepare = prepare
@@ -30,13 +34,13 @@ class Table:
         """Registers a generator that sets up, yields a step, and cleans up."""
         return self._register(name, target, seconds, repeated=True, calls=calls)
 
-    def once(self, name, target):
+    def once(self, name, target=None, seconds=None, unit="seconds"):
         """Registers a function that returns the seconds of the part that counts."""
-        return self._register(name, target, None, repeated=False)
+        return self._register(name, target, seconds, repeated=False, unit=unit)
 
-    def _register(self, name, target, seconds, repeated, calls=1):
+    def _register(self, name, target, seconds, repeated, calls=1, unit="seconds"):
         def register(prepare):
-            workload = Workload(name, target, seconds, prepare, repeated, calls)
+            workload = Workload(name, target, seconds, prepare, repeated, calls, unit)
             self.workloads.append(workload)
             return prepare
 

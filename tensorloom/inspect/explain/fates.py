@@ -147,8 +147,11 @@ class _Fates:
             folded = self._stages[when].name == "constant_folding"
             way = FOLDED if folded else _OF_REWRITE[rewrite.kind]
             standing = self._standing(rewrite.by)
-            way_there = "" if standing == rewrite.by else f"by way of {rewrite.by[0]}"
-            return Fate(way, self._stages[when].name, rewrite.rule, standing, way_there)
+            details = [] if standing == rewrite.by else [f"by way of {rewrite.by[0]}"]
+            if not any(name in self._ends for name in standing):
+                details.append("which nobody needed in the end")
+            detail = ", ".join(details)
+            return Fate(way, self._stages[when].name, rewrite.rule, standing, detail)
         place = _function_with(node.name, stage.after)
         if place is not None and stage.name == "functionalize":
             return Fate(MOVED, stage.name, by=(place,), detail="a function's body")

@@ -21,6 +21,7 @@ _HELD: Final = frozenset(
         *("VariableV2", "Variable"),
     }
 )
+_MOST: Final = 10  # values at a peak that are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def step_memory(
         player = players.setdefault(one.device, _Player(one.device))
         player.play(one, place, (one.end_ns - begin) / 1e9)
     return StepMemory(
-        tuple(values.values()), tuple(player.memory for player in players.values())
+        tuple(values.values()), tuple(player.ended() for player in players.values())
     )
 
 
@@ -147,8 +148,11 @@ class _Player:
     def __init__(self, device: str) -> None:
         self.memory = DeviceMemory(device)
         self._live: dict[str, int] = {}  # by local variable: its buffer
-        self._node_of: dict[int, str] = {}  # by buffer: who made it
-        self._sizes: dict[int, int] = {}
+        # By buffer: since which note it is there, its bytes, and who made it.
+        self._there: dict[int, tuple[int, int, str]] = {}
+        # Those that are gone: since when, from which note on, bytes and maker.
+        self._gone: list[tuple[int, int, int, str]] = []
+        self._peak_at = -1
         self._uses: dict[int, int] = {}
         self._held: dict[int, int] = {}
         self._now = 0
@@ -160,7 +164,7 @@ class _Player:
             if not memory or not buffer:
                 continue
             if stats.op in _HELD or memory == "variable":
-                if buffer not in self._sizes:
+                if buffer not in self._there:
                     self._held[buffer] = size
                 continue
             if buffer in self._held:
@@ -178,8 +182,7 @@ class _Player:
         self._live[name] = buffer
         self._uses[buffer] = self._uses.get(buffer, 0) + 1
         if self._uses[buffer] == 1:
-            self._sizes[buffer] = size
-            self._node_of[buffer] = output
+            self._there[buffer] = len(self.memory.timeline), size, output
             self._now += size
 
     def _drop(self, name: str) -> None:
@@ -188,13 +191,28 @@ class _Player:
             return
         self._uses[buffer] -= 1
         if not self._uses[buffer]:
-            self._now -= self._sizes.pop(buffer)
-            del self._uses[buffer], self._node_of[buffer]
+            born, size, output = self._there.pop(buffer)
+            self._gone.append((born, len(self.memory.timeline), size, output))
+            self._now -= size
+            del self._uses[buffer]
 
     def _note(self, node: str, seconds: float) -> None:
         memory = self.memory
         memory.timeline.append((seconds, node, self._now))
         if self._now > memory.peak:
             memory.peak, memory.peak_node = self._now, node
-            largest = sorted(self._sizes.items(), key=lambda item: -item[1])
-            memory.peak_values = [(self._node_of[b], size) for b, size in largest[:10]]
+            self._peak_at = len(memory.timeline) - 1
+
+    def ended(self) -> DeviceMemory:
+        """The memory over the whole step, with the values at its peak."""
+        at = self._peak_at
+        alive = [
+            (output, size)
+            for born, died, size, output in self._gone
+            if born <= at < died
+        ]
+        alive += [
+            (node, size) for born, size, node in self._there.values() if born <= at
+        ]
+        self.memory.peak_values = sorted(alive, key=lambda value: -value[1])[:_MOST]
+        return self.memory
