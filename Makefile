@@ -60,7 +60,7 @@ test: $(VENV)/.dev ## the tests that need nothing but Python
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too
-	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi and not clients" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi and not clients and not compiler" $(PYTEST_ARGS)
 
 .PHONY: test-page
 test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
@@ -73,6 +73,11 @@ test-engines: $(VENV)/.dev ## locks and launchers on ZooKeeper, etcd, Redis, Ray
 		$(SUDO) apt-get install -y --no-install-recommends zookeeper etcd-server redis-server
 	$(INSTALL) -e '.[locks,ray]'
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m engines $(PYTEST_ARGS)
+
+.PHONY: test-compiled
+test-compiled: $(VENV)/.dev ## marked operations as machine code; needs g++, which it installs
+	command -v $${CXX:-g++} || $(SUDO) apt-get install -y --no-install-recommends g++
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m compiler $(PYTEST_ARGS)
 
 .PHONY: capi
 capi: $(VENV)/.user ## the C API: build/capi/lib/libtensorloom.so, and its headers

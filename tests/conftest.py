@@ -12,6 +12,9 @@ os.environ.setdefault("TENSORLOOM_VERIFY_PASSES", "1")
 # Small calls of loops are made in both forms, as Python and in machine code.
 os.environ.setdefault("TENSORLOOM_LOOPS", "both")
 
+# No test but those of it starts a compiler beside the others.
+os.environ.setdefault("TENSORLOOM_COMPILE", "0")
+
 import pytest
 from hypothesis import HealthCheck, settings
 

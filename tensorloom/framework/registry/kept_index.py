@@ -35,7 +35,7 @@ def read_or_make(
         that says something else.
     """
     packages = list(packages)
-    file = f"{name}.{_state(folder, packages)}.json"
+    file = f"{name}.{state_of(folder, packages)}.json"
     for place in _places(folder):
         with suppress(OSError, ValueError, KeyError, TypeError):
             return read(json.loads((place / file).read_text()))
@@ -49,7 +49,7 @@ def read_or_make(
     return read(made)
 
 
-def _state(folder: Path, packages: Iterable[str]) -> str:
+def state_of(folder: Path, packages: Iterable[str]) -> str:
     """What tells one state of the files from another."""
     digest = hashlib.sha256()
     for package in packages:

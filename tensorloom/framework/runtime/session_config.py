@@ -59,6 +59,8 @@ class OptimizerConfig:
     do_common_subexpression_elimination: bool = True
     do_constant_folding: bool = True
     do_function_inlining: bool = True
+    #: OptimizerOptions.global_jit_level: what no program marked is compiled, too.
+    compiles_all: bool = False
     #: A folded constant may be at most this large.
     max_folded_constant_bytes: int = DEFAULT_MAX_FOLDED_BYTES
     #: RewriterConfig.disable_meta_optimizer.
@@ -221,6 +223,7 @@ def _decode_optimizer(graph_options: Any) -> OptimizerConfig:
         ),
         do_constant_folding=enabled or options.do_constant_folding,
         do_function_inlining=enabled or options.do_function_inlining,
+        compiles_all=options.global_jit_level > 0,  # ON_1 or ON_2
         max_folded_constant_bytes=(
             options.max_folded_constant_in_bytes or DEFAULT_MAX_FOLDED_BYTES
         ),

@@ -10,6 +10,7 @@ from tensorloom.framework.graph.graph_ir import GraphIR
 from tensorloom.framework.graph.node_shapes import infer_missing
 from tensorloom.master import verify
 from tensorloom.master.optimize import custom_passes
+from tensorloom.master.optimize.clusters.compiled_clusters import compile_clusters
 from tensorloom.master.optimize.debug_ops import without_debug_ops
 from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fusion.columns_of_product import multiply_for_columns
@@ -105,6 +106,7 @@ def optimize(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
     graph = optimize_functions(graph, target, _run_passes)
     graph = _without_dead_loop_variables(graph, target)
     graph = _run_passes(graph, target)
+    graph = _with_compiled_clusters(graph, target)
     if not target.config.disable_rewrites:
         for name, run_pass in custom_passes.asked_for(target.config.custom_passes):
             before = graph
@@ -124,6 +126,19 @@ def _without_dead_loop_variables(graph: GraphIR, target: OptimizeTarget) -> Grap
         target.journal.stage("dead_loop_variables", graph, kept)
     verify.check_structure("dead_loop_variables", graph, kept, target.preserve)
     return kept
+
+
+def _with_compiled_clusters(graph: GraphIR, target: OptimizeTarget) -> GraphIR:
+    # Last, and not in bodies: it makes functions of what the other passes made.
+    if not target.allows("compiled_clusters"):
+        return graph
+    compiled = compile_clusters(graph, target)
+    if target.journal is not None:
+        target.journal.stage("compiled_clusters", graph, compiled)
+    if verify.ENABLED:
+        verifier = verify.new_verifier(target.preserve)
+        verifier.check("compiled_clusters", graph, compiled)
+    return compiled
 
 
 def _run_passes(graph: GraphIR, target: OptimizeTarget) -> GraphIR:

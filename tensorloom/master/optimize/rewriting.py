@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 from tensorloom.framework.graph.graph_ir import Edge, GraphIR, Node
 from tensorloom.framework.registry import op_registry
 from tensorloom.framework.runtime.stage_journal import Rewrite
+from tensorloom.master.optimize.clusters.compilable import MARKS
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW, is_pure
 from tensorloom.master.optimize.redirection import Redirection, with_inputs
 
@@ -185,6 +186,7 @@ class Rewriting:
         if not self.reads_in_time(node, new.inputs, inside):
             return None
         waits = self.owed((node, *inside), new.inputs)
+        new = _with_marks(node, new)
         old = inside if new.name == node.name else (node, *inside)
         self._tell("fused", old, (new.name,))
         return new if waits == new.control_inputs else new.replace(control_inputs=waits)
@@ -314,6 +316,14 @@ def _identity(node: Node, edge: Edge, waits: tuple[str, ...]) -> Node:
         control_inputs=waits,
         attrs={**attrs, "T": node.output_types[0]},
     )
+
+
+def _with_marks(old: Node, new: Node) -> Node:
+    """A node that is to be compiled as the one whose place it takes."""
+    marks = {key: old.attrs[key] for key in MARKS if key in old.attrs}
+    if not marks or all(key in new.attrs for key in marks):
+        return new
+    return new.replace(attrs={**new.attrs, **marks})
 
 
 def as_group(node: Node) -> Node:

@@ -111,8 +111,8 @@ class Exchange:
         nodes = self.graph.nodes
         if not any(_may_write(node, nodes) for node in nodes.values()):
             return True
-        before = _epochs(list(nodes.values()), nodes)
-        after = _epochs(ordered, {n.name: n for n in ordered})
+        before = epochs(list(nodes.values()), nodes)
+        after = epochs(ordered, {n.name: n for n in ordered})
         places = {before[name] for name in (*self.changed, *self.removed)}
         return len(places) == 1 and all(
             epoch == before[name] if name in before else epoch in places
@@ -120,14 +120,14 @@ class Exchange:
         )
 
 
-def _epochs(ordered: Sequence[Node], nodes: Mapping[str, Node]) -> dict[str, int]:
+def epochs(ordered: Sequence[Node], nodes: Mapping[str, Node]) -> dict[str, int]:
     """For each node how many that may write variables come before it."""
     epoch = 0
-    epochs = {}
+    found = {}
     for node in ordered:
-        epochs[node.name] = epoch
+        found[node.name] = epoch
         epoch += _may_write(node, nodes)
-    return epochs
+    return found
 
 
 def _may_write(node: Node, nodes: Mapping[str, Node]) -> bool:

@@ -97,6 +97,6 @@ _MAKES_OWN_OPS = frozenset(
         *("fuse_split_lookup", "sum_of_products", "unrolled_products"),
         "fuse_threshold_counts",
         *("fuse_not_default", "fuse_lookup_ids", "fuse_segments_or_zeros"),
-        *("summed_sparse_updates", "overlap_allreduces"),
+        *("summed_sparse_updates", "overlap_allreduces", "compiled_clusters"),
     ]
 )

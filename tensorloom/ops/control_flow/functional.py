@@ -141,6 +141,16 @@ for _name in ("PartitionedCall", "StatefulPartitionedCall"):
     )
 
 register_op(
+    "_CompiledCluster",
+    inputs=["args: Tin"],
+    outputs=["output: Tout"],
+    attrs=["Tin: list(type) >= 0", "Tout: list(type) >= 0", "f: func"],
+    shape_fn=_call_shapes,
+    doc="Calls f(args), a pure function over dense tensors, as machine code once there "
+    "is some.",
+)
+
+register_op(
     "_Arg",
     outputs=["output: T"],
     attrs=["T: type", "index: int >= 0"],

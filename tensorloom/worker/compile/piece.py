@@ -28,6 +28,7 @@ from tensorloom.worker.compile.emitter import Emitter, function_compiler
 from tensorloom.worker.compile.generated_code import Code
 from tensorloom.worker.compile.reference_reads import may_resize
 from tensorloom.worker.compile.values import Root, Scope, Value
+from tensorloom.worker.compiled import emit_compiled
 from tensorloom.worker.run import inference, torch_threads
 from tensorloom.worker.run.likely_shapes import with_likely_shapes
 from tensorloom.worker.run.node_error import annotated
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import OpKernelContext
 
 # Importing the emit modules fills the table of structural ops.
-_ = emit_control_flow, emit_function_ops, emit_loops, emit_structure
+_ = emit_compiled, emit_control_flow, emit_function_ops, emit_loops, emit_structure
 
 
 class Piece:
@@ -188,18 +189,30 @@ def _compile_function(
     return call
 
 
+def compile_over_tensors(
+    emitter: Emitter, name: str
+) -> Callable[[Sequence[Any], OpKernelContext | None], tuple[Any, ...]]:
+    """A function of numbers as calls of torch alone, as a tracer of torch wants it.
+
+    Arguments and results are tensors, and nothing goes through host memory but what is
+    constant.
+    """
+    return _compile_callable(emitter, name, host_args=False)
+
+
 def _compile_callable(
-    outer: Emitter, name: str, host_results: bool = False
+    outer: Emitter, name: str, host_results: bool = False, host_args: bool = True
 ) -> Callable[[Sequence[Any], OpKernelContext | None], tuple[Any, ...]]:
     """A function of the library as `call(args, context) -> results`.
 
     Arguments may be in either memory; results of numeric dtypes are tensors, or NumPy
-    values with `host_results`.
+    values with `host_results`. Without `host_args` small arguments are tensors, too.
     """
     function = emit_control_flow.find_function(outer, name)
     if emit_control_flow.is_interpreted(function, outer.functions):
         return dataflow_piece.compile_function(outer, function, host_results)
-    emitter = Emitter(outer.device, outer.resources, outer.functions, outer.kernels)
+    make = type(outer)
+    emitter = make(outer.device, outer.resources, outer.functions, outer.kernels)
     emitter.may_resize = outer.may_resize
     scope = Scope(functions=(name,))
     shapes = function.arg_shapes or (UNKNOWN,) * len(function.arg_names)
@@ -207,8 +220,9 @@ def _compile_callable(
         zip(function.arg_names, function.arg_types, strict=True)
     ):
         shape = shapes[index]
-        host = not is_torch_type(dtype) or memory.is_small(
-            shape, dtype.is_integer, outer.device.kernel_type
+        host = not is_torch_type(dtype) or (
+            host_args
+            and memory.is_small(shape, dtype.is_integer, outer.device.kernel_type)
         )
         local = emitter.new_name(scope)
         text = f"args[{index}]"

@@ -1,0 +1,1 @@
+"""Nodes that are compiled together: which, and how they become one node."""

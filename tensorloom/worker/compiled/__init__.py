@@ -1,0 +1,1 @@
+"""Machine code of clusters: compiled beside the steps, taken when it is right."""
