@@ -51,6 +51,8 @@ HELP: Final = {
     "tensorflow_intra_op_parallelism": "threads of one op; 0: chosen",
     "tensorflow_inter_op_parallelism": "ops at a time; 0: chosen",
     "per_process_gpu_memory_fraction": "of a GPU; 0: it grows by need",
+    "compile_models": "names or patterns of models, with commas between them, that run "
+    "as machine code once it is compiled; '*' for all",
     "enable_batching": "whether requests are put together",
     "batching_parameters_file": "BatchingParameters in text format",
     "enable_per_model_batching_parameters": "whether those in a model's "

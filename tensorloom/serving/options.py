@@ -58,6 +58,8 @@ class ServerOptions:
     tensorflow_intra_op_parallelism: int = 0
     tensorflow_inter_op_parallelism: int = 0
     per_process_gpu_memory_fraction: float = 0.0
+    #: Ours: names or patterns of models that run as machine code once it is there.
+    compile_models: str = ""
     enable_batching: bool = False
     batching_parameters_file: str = ""
     enable_per_model_batching_parameters: bool = False

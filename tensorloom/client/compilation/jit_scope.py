@@ -1,7 +1,7 @@
 """`tf.xla.experimental.jit_scope`: operations that are marked to be compiled.
 
-The attrs are TensorFlow's, and go into GraphDefs. The worker compiles every graph in
-its own way, so they change no result and no speed here.
+The attrs are TensorFlow's, and go into GraphDefs. `master/optimize/clusters/` makes
+clusters of what they mark.
 """
 
 from __future__ import annotations

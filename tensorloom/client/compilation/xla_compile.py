@@ -1,7 +1,7 @@
 """`tf.xla.experimental.compile`: a computation that XLA would compile as one.
 
 The graph is TensorFlow's: marked operations between a pivot and `XlaClusterOutput`s.
-Here it runs as every graph does: the worker compiles it with what is around it.
+`master/optimize/clusters/` makes clusters of what they mark.
 """
 
 from __future__ import annotations

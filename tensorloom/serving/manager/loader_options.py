@@ -31,6 +31,7 @@ def make_loader(
         options.max_concurrent_requests_per_model,
         options.enable_signature_method_name_check,
         warm_up,
+        names(options.compile_models),
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.importing.importer import import_graph_def
 from tensorloom.client.session.session import Session
@@ -19,10 +20,14 @@ from tensorloom.serving.manager.frozen_graph import (
 )
 from tensorloom.serving.manager.servable import Servable
 from tensorloom.serving.manager.signature import decode_signatures
+from tensorloom.storage.files import filesystem
 
 if TYPE_CHECKING:
     from tensorloom.serving.manager.signature import Signature
     from tensorloom.serving.security.served_ops import ServedOps
+
+#: With this file, which may be empty, a version asks to be compiled.
+COMPILE_FILE: Final = "assets.extra/tensorloom_compile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,8 @@ class ModelLoader:
     checks_methods: bool = False
     #: Runs the warm-up of a version that is loaded, but not yet available.
     warm_up: Callable[[Servable], None] = lambda servable: None
+    #: Names or patterns of models that run as machine code once it is there.
+    compiled: Sequence[str] = ()
 
     def load(self, name: str, version: int, path: str) -> Servable:
         """Loads, prepares and warms up a version.
@@ -47,7 +54,7 @@ class ModelLoader:
           OSError, RuntimeError, ValueError, errors.OpError: it is no model that can
             be served.
         """
-        session = Session(graph=Graph(), config=self.session_config)
+        session = Session(graph=Graph(), config=self._config_of(name, path))
         engine = SessionEngine(session)
         try:
             meta_graph = self._load_graph(session, path)
@@ -67,6 +74,21 @@ class ModelLoader:
             session.close()
             raise
         return servable
+
+    def _config_of(self, name: str, path: str) -> Any:
+        """The `ConfigProto` for a version: the server may say it is compiled, or it."""
+        if not any(fnmatchcase(name, pattern) for pattern in self.compiled) and (
+            not filesystem.exists(filesystem.join(path, COMPILE_FILE))
+        ):
+            return self.session_config
+        from tensorloom.protos.config_pb2 import ConfigProto, OptimizerOptions
+
+        config: Any = ConfigProto()
+        if self.session_config is not None:
+            config.CopyFrom(self.session_config)
+        options = config.graph_options.optimizer_options
+        options.global_jit_level = OptimizerOptions.ON_1
+        return config
 
     def _load_graph(self, session: Session, path: str) -> Any:
         """Fills the session; gives the `MetaGraphDef`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -104,7 +105,9 @@ def test_code_on_disk_is_taken_without_a_compiler(compiler: _Compiler) -> None:
         made = _program()
         made.run(_by_kernels, torch.ones(3))
         background.wait()
-        assert _calls(lambda m=made: m.run(_by_kernels, torch.ones(3))) == ["code"]
+        assert _calls(functools.partial(made.run, _by_kernels, torch.ones(3))) == [
+            "code"
+        ]
     assert len(compiler.asked) == 1
 
 
@@ -117,18 +120,19 @@ def test_tensors_of_other_layouts_are_copied(compiler: _Compiler) -> None:
 
     made.run(kernels, x)
     background.wait()
-    made._codes[(x.shape,)] = lambda args: (
-        layouts.append(args[0].is_contiguous()) or args
-    )
+
+    def code(args: list[Any]) -> list[Any]:
+        layouts.append(args[0].is_contiguous())
+        return args
+
+    made._codes[(x.shape,)] = code
     made.run(kernels, x)
     assert layouts == [True]
 
 
 def _warnings(compiler: _Compiler, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     told: list[str] = []
-    monkeypatch.setattr(
-        background.warnings, "warn", lambda message, *_, **__: told.append(message)
-    )
+    monkeypatch.setattr(Background, "_warn", lambda self, text: told.append(text))
     made, x = _program(), torch.ones(3)
     made.run(_by_kernels, x)
     background.wait()
