@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.runtime.resource import ResourceManager, Variable
 
 _NOTHING = frozenset({"NoOp", "ControlTrigger"})
+_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "_CompiledCluster"})
 _IDENTITIES = frozenset({"Identity", "StopGradient", "PreventGradient"})
 
 Values = dict[tuple[str, int], Any]
@@ -134,7 +135,7 @@ class PlainPiece:
             return [_read(value) for value in inputs]
         if node.op in self._functions:
             return self._call(node, node.op, inputs, context, prefix)
-        if node.op in ("PartitionedCall", "StatefulPartitionedCall"):
+        if node.op in _CALLS:
             return self._call(node, node.attrs["f"].name, inputs, context, prefix)
         return self._kernel(node, inputs, shapes, context, prefix)
 
