@@ -410,9 +410,8 @@ def as_partial_shape(tensor: Tensor, known: Known | None = None) -> TensorShape:
     """
     known = known or _part
     dims = tensor._shape.dims_tuple
-    # The numbers of a Pack are asked one by one: any below zero is an unknown size.
-    is_list = tensor._op._type == "Pack" and dims is not None and len(dims) == 1
-    value = None if is_list else known(tensor)
+    is_vector = dims is not None and len(dims) == 1
+    value = None if is_vector and _is_asked_in_parts(tensor) else known(tensor)
     if value is not None:
         return shape_from_vector(value)
     if dims is not None and len(dims) != 1:
@@ -423,6 +422,18 @@ def as_partial_shape(tensor: Tensor, known: Known | None = None) -> TensorShape:
     if partial.dims_tuple is None and dims is not None and dims[0] is not None:
         return unknown_of_rank(dims[0])
     return partial
+
+
+def _is_asked_in_parts(tensor: Tensor) -> bool:
+    """Whether a vector's elements are found one by one, before its value is looked for.
+
+    Any number below zero in a Pack is an unknown size. A Shape gives the static shape of
+    what it measures, also where TensorFlow could compute that from constants.
+    """
+    op = tensor._op
+    if op._type in ("Shape", "ShapeN"):
+        return op._inputs[tensor._value_index]._shape.dims_tuple is not None
+    return op._type == "Pack"
 
 
 def _partial_shape(tensor: Tensor, depth: int, known: Known) -> TensorShape:
@@ -461,7 +472,7 @@ def _element(tensor: Tensor, known: Known) -> int | None:
 def _vector(tensor: Tensor, depth: int, known: Known) -> TensorShape:
     if known is _public_sizes:
         tensor = _captured_by_function(tensor)
-    value = None if tensor._op._type == "Pack" else known(tensor)
+    value = None if _is_asked_in_parts(tensor) else known(tensor)
     if value is not None and value.ndim == 1:
         return shape_from_vector(value)
     found = _partial_shape(tensor, depth + 1, known)
