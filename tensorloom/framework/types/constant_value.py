@@ -427,8 +427,8 @@ def as_partial_shape(tensor: Tensor, known: Known | None = None) -> TensorShape:
 def _is_asked_in_parts(tensor: Tensor) -> bool:
     """Whether a vector's elements are found one by one, before its value is looked for.
 
-    Any number below zero in a Pack is an unknown size. A Shape gives the static shape of
-    what it measures, also where TensorFlow could compute that from constants.
+    Any number below zero in a Pack is an unknown size. A Shape gives the static shape
+    of what it measures, also where that could be computed from constants.
     """
     op = tensor._op
     if op._type in ("Shape", "ShapeN"):

@@ -92,3 +92,13 @@ def test_what_is_built_on_a_newer_graph_is_inferred_as_before() -> None:
         with pytest.raises(ValueError, match="none"):
             tf.import_graph_def(bad, name="again")
         assert str(_reshaped([sizes[1], -1]).shape) == "(?, ?)"
+
+
+def test_a_measured_size_is_the_static_one_also_of_what_constants_give() -> None:
+    # TensorFlow 1.15 and 2.21 would know that two of the three rows are true, and do not.
+    with tf.Graph().as_default():
+        rows = tf.where(tf.constant([True, False, True]))
+        assert str(tf.fill(tf.shape(rows), 0).shape) == "(?, 1)"
+        assert str(tf.zeros_like(rows, optimize=False).shape) == "(?, 1)"
+        both = tf.concat([tf.shape(rows), [3]], 0)
+        assert str(tf.fill(both, 0).shape) == "(?, 1, 3)"
