@@ -399,6 +399,12 @@ def _public_sizes(tensor: Tensor) -> Array | None:
     return None if value is None else np.maximum(value, -1)
 
 
+# Vectors whose elements are found one by one, before a value of the whole is looked
+# for: any number below zero in a Pack is an unknown size, and a Shape gives the static
+# shape of what it measures, also where that could be computed from constants.
+_IN_PARTS = frozenset({"Shape", "ShapeN", "Pack", "Concat", "ConcatV2", "StridedSlice"})
+
+
 def as_partial_shape(tensor: Tensor, known: Known | None = None) -> TensorShape:
     """The shape that an integer vector holds, unknown elements left open.
 
@@ -411,29 +417,22 @@ def as_partial_shape(tensor: Tensor, known: Known | None = None) -> TensorShape:
     known = known or _part
     dims = tensor._shape.dims_tuple
     is_vector = dims is not None and len(dims) == 1
-    value = None if is_vector and _is_asked_in_parts(tensor) else known(tensor)
-    if value is not None:
-        return shape_from_vector(value)
-    if dims is not None and len(dims) != 1:
+    partial = UNKNOWN
+    if is_vector and tensor._op._type in _IN_PARTS:
+        partial = _partial_shape(tensor, 0, known)
+    if partial.dims_tuple is None:
+        value = known(tensor)
+        if value is not None:
+            return shape_from_vector(value)
+    if dims is not None and not is_vector:
         if len(dims) == 0:
             return UNKNOWN
         raise ShapeError(f"Shape must be rank 1 but is rank {len(dims)}")
-    partial = _partial_shape(tensor, 0, known)
+    if partial.dims_tuple is None:
+        partial = _partial_shape(tensor, 0, known)
     if partial.dims_tuple is None and dims is not None and dims[0] is not None:
         return unknown_of_rank(dims[0])
     return partial
-
-
-def _is_asked_in_parts(tensor: Tensor) -> bool:
-    """Whether a vector's elements are found one by one, before its value is looked for.
-
-    Any number below zero in a Pack is an unknown size. A Shape gives the static shape
-    of what it measures, also where that could be computed from constants.
-    """
-    op = tensor._op
-    if op._type in ("Shape", "ShapeN"):
-        return op._inputs[tensor._value_index]._shape.dims_tuple is not None
-    return op._type == "Pack"
 
 
 def _partial_shape(tensor: Tensor, depth: int, known: Known) -> TensorShape:
@@ -472,10 +471,11 @@ def _element(tensor: Tensor, known: Known) -> int | None:
 def _vector(tensor: Tensor, depth: int, known: Known) -> TensorShape:
     if known is _public_sizes:
         tensor = _captured_by_function(tensor)
-    value = None if _is_asked_in_parts(tensor) else known(tensor)
-    if value is not None and value.ndim == 1:
-        return shape_from_vector(value)
     found = _partial_shape(tensor, depth + 1, known)
+    if found.dims_tuple is None or tensor._op._type not in _IN_PARTS:
+        value = known(tensor)
+        if value is not None and value.ndim == 1:
+            return shape_from_vector(value)
     dims = tensor._shape.dims_tuple
     if (
         found.dims_tuple is None

@@ -95,7 +95,7 @@ def test_what_is_built_on_a_newer_graph_is_inferred_as_before() -> None:
 
 
 def test_a_measured_size_is_the_static_one_also_of_what_constants_give() -> None:
-    # TensorFlow 1.15 and 2.21 would know that two of the three rows are true, and do not.
+    # TensorFlow 1.15 and 2.21 could compute that two of the three rows are true.
     with tf.Graph().as_default():
         rows = tf.where(tf.constant([True, False, True]))
         assert str(tf.fill(tf.shape(rows), 0).shape) == "(?, 1)"
