@@ -6,6 +6,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 PEER115 ?= .venv-tf115
 PEER221 ?= .venv-tf221
+TENSORBOARD ?= .venv-tensorboard
 BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # Each index of a compiled loop is looked at.
@@ -60,12 +61,20 @@ test: $(VENV)/.dev ## the tests that need nothing but Python
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too
-	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi and not clients and not compiler" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi and not clients and not compiler and not tensorboard" $(PYTEST_ARGS)
 
 .PHONY: test-page
 test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
 	command -v chromium || $(SUDO) apt-get install -y --no-install-recommends chromium
 	$(BIN)/python -m pytest -q -m browser $(PYTEST_ARGS)
+
+.PHONY: test-tensorboard
+test-tensorboard: $(VENV)/.dev ## TensorBoard, in an environment of its own, shows what we write
+	command -v chromium || $(SUDO) apt-get install -y --no-install-recommends chromium
+	test -e $(TENSORBOARD)/.complete || { $(PYTHON) -m venv $(TENSORBOARD) && \
+		$(TENSORBOARD)/bin/python -m pip install --quiet 'tensorboard==2.21.*' 'playwright>=1.50' && \
+		touch $(TENSORBOARD)/.complete; }
+	$(BIN)/python -m pytest -q -m tensorboard $(PYTEST_ARGS)
 
 .PHONY: test-engines
 test-engines: $(VENV)/.dev ## locks and launchers on ZooKeeper, etcd, Redis, Ray, which it installs
@@ -151,5 +160,5 @@ test-clients: clients-tools clients peer ## the clients in C, Go and so on, each
 
 .PHONY: clean
 clean: ## remove what these commands made, environments included
-	rm -rf .venv .venv-tf115 .venv-tf221 build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits digits.png
+	rm -rf .venv .venv-tf115 .venv-tf221 .venv-tensorboard build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits digits.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

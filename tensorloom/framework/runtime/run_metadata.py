@@ -111,6 +111,7 @@ def _fill_node_stats(proto: Any, node: NodeStats) -> None:
         output.slot = slot
         description = output.tensor_description
         description.dtype = dtypes.as_dtype(dtype).as_datatype_enum
+        description.shape.SetInParent()  # a scalar has one, too: TensorBoard reads it
         for dim in shape:
             description.shape.dim.add().size = -1 if dim is None else dim
         description.allocation_description.requested_bytes = size

@@ -1,0 +1,1 @@
+"""TensorBoard, in an environment of its own, on what we write."""
