@@ -148,7 +148,7 @@ class _Fates:
             way = FOLDED if folded else _OF_REWRITE[rewrite.kind]
             standing = self._standing(rewrite.by)
             details = [] if standing == rewrite.by else [f"by way of {rewrite.by[0]}"]
-            if not any(name in self._ends for name in standing):
+            if standing and not any(name in self._ends for name in standing):
                 details.append("which nobody needed in the end")
             detail = ", ".join(details)
             return Fate(way, self._stages[when].name, rewrite.rule, standing, detail)
