@@ -1,7 +1,7 @@
 """Looks at TensorBoard's graph page, in the Python of TensorBoard's environment.
 
-python visitor.py LOGDIR TAG NODE CHROMIUM FOLDER: chooses a traced step, colours nodes by
-what they took, clicks on a node. JSON on standard output: the texts of the page.
+python visitor.py LOGDIR TAG NODE CHROMIUM FOLDER: chooses a traced step, colours nodes
+by what they took, clicks on one. JSON on standard output: the texts of the page.
 """
 
 import json
