@@ -70,6 +70,7 @@ class WriterClaim:
         self.directory = directory
         self._lock: Lock = coordinator.lock(f"writer of {_name(directory)}")
         self._service = coordinator.store.name
+        self._was_taken = False
 
     @property
     def is_held(self) -> bool:
@@ -80,9 +81,14 @@ class WriterClaim:
         """Becomes the writer at once.
 
         Raises:
+          errors.AbortedError: this process was the writer, and another was since: what
+            it has in its variables may be older than what is in the directory.
           errors.FailedPreconditionError: another process is; it says who.
           errors.UnavailableError: the service does not answer.
         """
+        if self._was_taken:
+            self.check()
+            return
         if not self._lock.acquire(timeout_s=0):
             holder = self._lock.holder()
             raise errors.FailedPreconditionError(
@@ -140,6 +146,7 @@ class WriterClaim:
     def release(self) -> None:
         """Lets the next one write."""
         write_tokens.release(self.directory)
+        self._was_taken = False
         try:
             self._lock.release()
         except errors.UnavailableError as error:
@@ -155,6 +162,7 @@ class WriterClaim:
             self._service, self._lock.token, str(me or "a process unknown")
         )
         write_tokens.claim(self.directory, token)
+        self._was_taken = True
 
     def _say(self, holder: Holder) -> None:
         program_log.info(
@@ -175,6 +183,8 @@ def claim(directory: str, wait: bool) -> WriterClaim | None:
 
     Raises:
       errors.FailedPreconditionError: another process is, and `wait` is False.
+      errors.AbortedError: this process was the writer and another was since, and `wait`
+        is False. The next call makes it the writer again, if it can.
       errors.UnavailableError: the service does not answer.
       errors.DeadlineExceededError: it has not for ten minutes, and `wait` is True.
     """
@@ -190,7 +200,12 @@ def claim(directory: str, wait: bool) -> WriterClaim | None:
         if wait:
             found.wait_to_take()
         else:
-            found.take()
+            try:
+                found.take()
+            except errors.AbortedError:
+                with _mutex:
+                    _claims.pop(name, None)
+                raise
     return found
 
 
