@@ -32,10 +32,11 @@ _SMALL = 1000
 def _fill_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(0, 1)
     c.with_rank(1, 0)
+    shape = c.input_value_as_shape(0)
     value = c.input_value(0)
-    if value is not None and (value == -1).any():
+    if value is not None and (value < 0).any():
         c.fail("Fill dimensions must be >= 0")
-    return c.input_value_as_shape(0)
+    return shape
 
 
 def _zeros_like_shape(c: InferenceContext) -> TensorShape:
