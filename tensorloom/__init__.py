@@ -21,7 +21,8 @@ from tensorloom.framework.registry.raw_ops import RawOps
 _NOT_INDEXED: Final = frozenset(
     {
         *("capi", "cli", "compat", "coordination", "debug", "deploy", "devices"),
-        *("eager", "grappler", "hvd", "inspect", "kernels", "master", "protos"),
+        *("dynamic_embedding", "eager", "grappler", "hvd", "inspect", "kernels"),
+        *("master", "protos"),
         *("serving", "test", "transport", "worker"),
     }
 )

@@ -31,6 +31,11 @@ def _a_saver() -> dict[str, Any]:
     return {"saver": tf.train.Saver(), "sess": session, "step": 3}
 
 
+def _a_place() -> dict[str, Any]:
+    Path("data/run1").mkdir(parents=True)
+    return {"np": np}
+
+
 def _a_model() -> dict[str, Any]:
     x = tf.placeholder(tf.float32, [None, 3], "x")
     y = tf.multiply(x, 2.0, "y")
@@ -48,6 +53,7 @@ def _records() -> dict[str, Any]:
 # By page: what is there before its first example.
 PAGES: dict[str, Callable[[], dict[str, Any]]] = {
     "checkpoints": _a_saver,
+    "embeddings": _a_place,
     "saved-model": _a_model,
     "summaries": _records,
     "training-sessions": dict,

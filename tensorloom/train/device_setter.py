@@ -13,7 +13,8 @@ from tensorloom.train.cluster_spec import ClusterSpec
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph import Operation
 
-# What lives on parameter servers unless the program says otherwise, as in 1.15.
+# What lives on parameter servers unless the program says otherwise: as in 1.15, and
+# tables of embeddings.
 STANDARD_PS_OPS: Final = (
     "Variable",
     "VariableV2",
@@ -28,6 +29,7 @@ STANDARD_PS_OPS: Final = (
     "BoostedTreesEnsembleResourceHandleOp",
     "BoostedTreesQuantileStreamResourceHandleOp",
     "ResourceConditionalAccumulator",
+    "DynamicEmbeddingTable",
 )
 
 # Gives the index of the parameter server for an operation.

@@ -62,6 +62,9 @@ class SaveableObject:
         """Whether a checkpoint may be without it."""
         return False
 
+    #: Whether it reads a checkpoint itself (`restore_from`), in place of `restore`.
+    reads_checkpoint = False
+
     @property
     def device(self) -> Any:
         """The device of its tensors."""
@@ -73,5 +76,13 @@ class SaveableObject:
         Args:
           restored_tensors: as many as there are specs.
           restored_shapes: shapes to reshape to, or None.
+        """
+        raise ValueError("Calling an abstract method.")
+
+    def restore_from(self, prefix: Any) -> Any:
+        """The operation that gives it its state back from a checkpoint.
+
+        Args:
+          prefix: the checkpoint's, a string tensor.
         """
         raise ValueError("Calling an abstract method.")

@@ -324,10 +324,13 @@ def apply_update(rule: str, state: tuple[Any, ...], **arguments: Any) -> Any:
 
     Args:
       rule: the rule's name, such as "Adam".
-      state: the variable and its slots, all reference or all resource variables.
+      state: the variable and its slots, all reference or all resource variables, or
+        a variable whose rows have keys.
       arguments: the rule's scalars, gradient and attrs by name; `indices` as well for
         the sparse form, whose `grad` holds rows.
     """
+    if hasattr(state[0], "apply_rule"):
+        return state[0].apply_rule(rule, state[1:], arguments)
     resource = hasattr(state[0], "handle")
     form = "Resource" if resource else ""
     if "indices" in arguments:

@@ -167,10 +167,14 @@ class BaseSaverBuilder:
         preferred_shard: int = -1,
         name: str = "restore_all",
     ) -> Any:
-        tensors = self.bulk_restore(
-            filename_tensor, saveables, preferred_shard, restore_sequentially
-        )
-        assigns, at = [], 0
+        readers = [s for s in saveables if s.reads_checkpoint]
+        saveables = [s for s in saveables if not s.reads_checkpoint]
+        tensors: list[Any] = []
+        if saveables:
+            tensors = self.bulk_restore(
+                filename_tensor, saveables, preferred_shard, restore_sequentially
+            )
+        assigns, at = [s.restore_from(filename_tensor) for s in readers], 0
         for saveable in saveables:
             shapes = [_shape_of(s.tensor) for s in saveable.specs] if reshape else None
             end = at + len(saveable.specs)

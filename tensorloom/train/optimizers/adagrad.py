@@ -11,6 +11,7 @@ from tensorloom.ops.math import math_ops
 from tensorloom.ops.state import initializers as init_ops
 from tensorloom.ops.training.training_ops import apply_update
 from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.slot_creator import slot_shape
 from tensorloom.train.optimizers.update_op import updates_by_op
 
 
@@ -46,7 +47,7 @@ class AdagradOptimizer(Optimizer):
     def _create_slots(self, var_list: list[Any]) -> None:
         for variable in var_list:
             dtype = variable.dtype.base_dtype
-            if variable.get_shape().is_fully_defined():
+            if slot_shape(variable).is_fully_defined():
                 initial: Any = init_ops.Constant(
                     self._initial_accumulator_value, dtype=dtype
                 )
@@ -55,7 +56,7 @@ class AdagradOptimizer(Optimizer):
             self._get_or_make_slot_with_initializer(
                 variable,
                 initial,
-                variable.get_shape(),
+                slot_shape(variable),
                 dtype,
                 "accumulator",
                 self._name,

@@ -12,6 +12,7 @@ from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.training.training_ops import apply_update
 from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.slot_creator import slot_shape
 from tensorloom.train.optimizers.update_op import updates_by_op
 
 
@@ -62,7 +63,7 @@ class AdagradDAOptimizer(Optimizer):
                 initials = [
                     constant_op.constant(
                         value,
-                        shape=variable.get_shape(),
+                        shape=slot_shape(variable),
                         dtype=variable.dtype.base_dtype,
                     )
                     for _, value in slots

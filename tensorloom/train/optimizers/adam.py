@@ -142,6 +142,10 @@ class AdamOptimizer(Optimizer):
             grad, handle, indices, self._resource_scatter_add
         )
 
+    def _apply_keyed(self, grad: Any, var: Any) -> Any:
+        """As the dense rule, for the rows of the keys alone: others do not decay."""
+        return self._build(var, grad.values, grad.dtype, indices=grad.indices)
+
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
         with control_dependencies(update_ops):
             beta1_power, beta2_power = self._get_beta_accumulators()

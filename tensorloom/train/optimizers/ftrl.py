@@ -11,6 +11,7 @@ from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.training.training_ops import apply_update
 from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.slot_creator import slot_shape
 from tensorloom.train.optimizers.update_op import updates_by_op
 
 
@@ -77,7 +78,7 @@ class FtrlOptimizer(Optimizer):
                 initial = constant_op.constant(
                     self._initial_accumulator_value,
                     dtype=variable.dtype,
-                    shape=variable.get_shape(),
+                    shape=slot_shape(variable),
                 )
                 self._get_or_make_slot(
                     variable, initial, "accum", self._accum_name or self._name

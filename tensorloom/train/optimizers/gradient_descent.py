@@ -54,6 +54,15 @@ class GradientDescentOptimizer(Optimizer):
             use_locking=self._use_locking,
         )
 
+    def _apply_keyed(self, grad: Any, var: Any) -> Any:
+        return apply_update(
+            "GradientDescent",
+            (var,),
+            alpha=math_ops.cast(self._learning_rate_tensor, grad.dtype),
+            delta=grad.values,
+            indices=grad.indices,
+        )
+
     def _apply_sparse_duplicate_indices(self, grad: Any, var: Any) -> Any:
         rate = math_ops.cast(self._learning_rate_tensor, var.dtype.base_dtype)
         delta = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)

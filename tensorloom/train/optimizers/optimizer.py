@@ -12,6 +12,7 @@ from tensorloom.client.variables.base_resource_variable import (
     BaseResourceVariable,
     is_resource_variable,
 )
+from tensorloom.client.variables.keyed_variable import KeyedVariable
 from tensorloom.client.variables.variable_lists import trainable_variables
 from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.export import export
@@ -432,6 +433,10 @@ class Optimizer(Trackable):
         values, unique = deduplicated(grad, indices)
         return self._resource_apply_sparse(values, handle, unique)
 
+    def _apply_keyed(self, grad: IndexedSlices, var: Any) -> Any:
+        """Updates the rows of keys; the update itself sums repeated ones."""
+        return self._resource_apply_sparse(grad.values, var, grad.indices)
+
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
         """The operation that has run all updates."""
         return control_flow_ops.group(*update_ops, name=name_scope)
@@ -446,6 +451,13 @@ class Optimizer(Trackable):
         sparse = isinstance(gradient, IndexedSlices)
         if sparse and variable.constraint is not None:
             raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+        if isinstance(variable, KeyedVariable):
+            if not sparse:
+                raise ValueError(
+                    f"The gradient of {variable.name}, whose rows have keys, has to be "
+                    f"IndexedSlices over keys, got {gradient}"
+                )
+            return self._apply_keyed(gradient, variable)
         if isinstance(variable, BaseResourceVariable):
             if sparse:
                 return self._resource_apply_sparse_duplicate_indices(

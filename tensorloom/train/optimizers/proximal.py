@@ -12,6 +12,7 @@ from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.training.training_ops import apply_update
 from tensorloom.train.optimizers.optimizer import Optimizer
+from tensorloom.train.optimizers.slot_creator import slot_shape
 from tensorloom.train.optimizers.update_op import add_methods
 
 _Class = TypeVar("_Class", bound=type[Optimizer])
@@ -128,7 +129,7 @@ class ProximalAdagradOptimizer(Optimizer):
             with colocate_with(variable):
                 initial = constant_op.constant(
                     self._initial_accumulator_value,
-                    shape=variable.get_shape(),
+                    shape=slot_shape(variable),
                     dtype=variable.dtype.base_dtype,
                 )
             self._get_or_make_slot(variable, initial, "accumulator", self._name)

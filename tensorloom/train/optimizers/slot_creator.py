@@ -8,6 +8,7 @@ from typing import Any
 
 from tensorloom.client.distribution.thread_modes import current_strategy
 from tensorloom.client.variables.base_resource_variable import is_resource_variable
+from tensorloom.client.variables.keyed_variable import KeyedVariable
 from tensorloom.client.variables.ref_variable import RefVariable
 from tensorloom.client.variables.variable_def import SaveSliceInfo
 from tensorloom.client.variables.variable_scope import (
@@ -18,6 +19,7 @@ from tensorloom.client.variables.variable_scope import (
 )
 from tensorloom.client.variables.variables import Variable
 from tensorloom.framework.graph.graph import colocate_with
+from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.state import initializers as init_ops
 
@@ -91,10 +93,34 @@ def _create(
             return _create_slot_var(primary, value, validate_shape, shape, dtype)
 
 
+def slot_shape(primary: Any) -> Any:
+    """The static shape of a slot's initial value: where rows have keys, of one row."""
+    if isinstance(primary, KeyedVariable):
+        return primary.row_shape
+    return primary.get_shape()
+
+
+def _keyed(primary: KeyedVariable, value: Any, name: str) -> Any:
+    """A slot of rows by keys.
+
+    Raises:
+      ValueError: the initial value is not one constant number.
+    """
+    array = constant_value(value)
+    if array is None or (array != array.flat[0]).any():
+        raise ValueError(
+            f"slot {name} of {primary.name} has to begin with one constant number, got "
+            f"{value}"
+        )
+    return primary.make_slot(name, float(array.flat[0]))
+
+
 def create_slot(
     primary: Any, val: Any, name: str, colocate_with_primary: bool = True
 ) -> Any:
     """A slot of `primary` with the initial value `val` (a tensor)."""
+    if isinstance(primary, KeyedVariable):
+        return _keyed(primary, val, name)
     validate_shape = val.get_shape().is_fully_defined()
     return _create(primary, val, name, colocate_with_primary, validate_shape)
 
@@ -108,6 +134,8 @@ def create_slot_with_initializer(
     colocate_with_primary: bool = True,
 ) -> Any:
     """A slot of `primary` made by an initializer."""
+    if isinstance(primary, KeyedVariable):
+        return _keyed(primary, initializer(shape, dtype=dtype), name)
     validate_shape = shape.is_fully_defined()
     return _create(
         primary, initializer, name, colocate_with_primary, validate_shape, shape, dtype
@@ -120,6 +148,8 @@ def create_zeros_slot(
     """A slot of zeros with the shape of `primary`."""
     if dtype is None:
         dtype = primary.dtype
+    if isinstance(primary, KeyedVariable):
+        return primary.make_slot(name, 0.0)
     shape = primary.get_shape()
     if shape.is_fully_defined():
         return create_slot_with_initializer(

@@ -28,7 +28,7 @@ _FARTHEST: Final = 256
 
 
 @loop
-def _mixed(h: Any) -> Any:
+def mixed(h: Any) -> Any:
     """Each bit changes half of the others: what ends SplitMix64 (Steele et al.)."""
     h = (h ^ h >> _U(30)) * _MIX_1
     h = (h ^ h >> _U(27)) * _MIX_2
@@ -49,7 +49,7 @@ def _hash(blob: Any, at: int, size: int) -> Any:
         h = (h ^ word_at(blob, place)) * _MIX
         h ^= h >> _U(29)
         place += 8
-    return _mixed(h ^ _rest(blob, at, size))
+    return mixed(h ^ _rest(blob, at, size))
 
 
 @loop
@@ -126,7 +126,7 @@ def find_strings(
 def index_integers(keys: Any, slots: Any) -> int:
     """As `index_strings`, of keys int64."""
     for i in range(len(keys)):
-        if not _put(slots, _mixed(_U(keys[i])), i):
+        if not _put(slots, mixed(_U(keys[i])), i):
             return i
     return -1
 
@@ -136,7 +136,7 @@ def find_integers(slots: Any, keys: Any, numbers: Any, found: Any) -> None:
     """As `find_strings`, of integers int64."""
     last = _U(len(slots) - 1)
     for i in range(len(numbers)):
-        place = _mixed(_U(numbers[i])) & last
+        place = mixed(_U(numbers[i])) & last
         found[i] = len(keys)
         slot = _U(slots[place])
         while slot != 0:

@@ -102,8 +102,8 @@ def _normal(words: Any, digits: Any, bounds: Any) -> Any:
     if digits == DOUBLE:
         a, b = _normals(words)
         return _within(a, bounds), _within(b, bounds), math.nan, math.nan
-    a, b = _single_normals(words[0], words[1])
-    c, d = _single_normals(words[2], words[3])
+    a, b = single_normals(words[0], words[1])
+    c, d = single_normals(words[2], words[3])
     if digits == HALF:
         a, b = _rounded(a, HALF), _rounded(b, HALF)
         c, d = _rounded(c, HALF), _rounded(d, HALF)
@@ -207,7 +207,7 @@ def _normals(words: Any) -> Any:
 
 
 @loop
-def _single_normals(first: Any, second: Any) -> Any:
+def single_normals(first: Any, second: Any) -> Any:
     """Two normal floats."""
     unit = np.float32(max(_fraction(first, SINGLE), _LEAST_SINGLE))
     radius = np.sqrt(np.float32(-2.0) * _logf(unit))

@@ -1,0 +1,1 @@
+"""Embedding tables: rows by int64 keys, with the slots of optimizers."""

@@ -1,0 +1,1 @@
+"""Compiled loops of embedding tables: rows found by their keys, and first values."""

@@ -1,0 +1,1 @@
+"""Embedding tables: signatures, shape functions and gradients."""
