@@ -161,12 +161,13 @@ class ConcreteFunction(SavedFunctionBase):
             default.mark_as_unsaveable(errors)
         function = self._function
         kind = "StatefulPartitionedCall" if function.is_stateful else "PartitionedCall"
+        results = [dtype.base_dtype for dtype in function.output_types]
         op = functional_ops.call_op(
             kind,
             [*arguments, *captured],
-            kind,
+            kind if results else "PartitionedFunctionCall",  # as 1.15 names it
             f=functional_ops.named(function.name),
-            Tout=[dtype.base_dtype for dtype in function.output_types],
+            Tout=results,
         )
         self._tell_shapes(op)
         return self._packed(op)

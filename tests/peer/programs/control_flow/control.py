@@ -303,3 +303,19 @@ def fn(): f("function"); return 1
 fn()
 from_ = tf.data.Dataset.range(2).map(lambda x: (f("data"), x)[1])
 result = shapes
+
+# program: names of calls of functions with and without results
+# compare: error values
+# not in 2.21: error values
+v = tf.get_variable('v', initializer=1., use_resource=True)
+@tf.function
+def nothing(): return None
+@tf.function
+def write(): v.assign_add(2.)
+@tf.function
+def read(): return v + 1.
+calls = [nothing(), write(), write(), read(), tf.contrib.eager.defun(lambda: None)()]
+with tf.Session() as s:
+    s.run(tf.global_variables_initializer())
+    s.run(calls[1])
+    result = [getattr(c, 'op', c).name for c in calls], [getattr(c, 'op', c).type for c in calls], s.run(calls[3])
