@@ -9,6 +9,8 @@ A variable lives in one place or is spread over parameter servers; all optimizer
 `tf.train` update it, savers save it. See `docs/embeddings.md`.
 """
 
+from tensorloom.dynamic_embedding.incremental_hook import IncrementalSaverHook
+from tensorloom.dynamic_embedding.incremental_saver import IncrementalSaver
 from tensorloom.dynamic_embedding.lookups import (
     embedding_lookup,
     embedding_lookup_sparse,

@@ -174,10 +174,11 @@ register_op(
 register_op(
     "DynamicEmbeddingKeepGone",
     inputs=["table: resource", "since: int64"],
-    shape_fn=_no_outputs,
+    outputs=["save: int64"],
+    shape_fn=_scalar,
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
-    doc="From now on remembers which keys go; forgets those before a save.",
+    doc="Numbers a save, since which changes count; forgets those before another.",
 )
 register_op(
     "DynamicEmbeddingRestore",

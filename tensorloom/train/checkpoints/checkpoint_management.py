@@ -10,7 +10,7 @@ from typing import Any
 from tensorloom.client.program import program_log
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
-from tensorloom.storage.checkpoints import bundle_files, write_tokens
+from tensorloom.storage.checkpoints import bundle_files, increments, write_tokens
 from tensorloom.storage.files import filesystem, mirror
 from tensorloom.train.checkpoints.large_graph import constants_prefix
 
@@ -310,12 +310,14 @@ def remove_checkpoint(
     checkpoint_format_version: int = V2,
     meta_graph_suffix: str = "meta",
 ) -> None:
-    """Removes the files of a checkpoint, its MetaGraph too.
+    """Removes the files of a checkpoint, its MetaGraph and increments too.
 
     The index goes first: what is left by a crash is not taken for a checkpoint.
     """
     prefix = filesystem.path_text(checkpoint_prefix)
-    gone = bundle_files.remove(prefix) if checkpoint_format_version == V2 else []
+    gone = []
+    if checkpoint_format_version == V2:
+        gone = [*bundle_files.remove(prefix), *increments.remove(prefix)]
     doomed = meta_graph_files(prefix, meta_graph_suffix)
     if checkpoint_format_version != V2:
         doomed += filesystem.glob(prefix)

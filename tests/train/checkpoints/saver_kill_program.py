@@ -13,6 +13,7 @@ import numpy as np
 import torch  # before the forks: loading it takes longer than a save
 
 import tensorloom as tf
+from tensorloom.dynamic_embedding import IncrementalSaver
 from tensorloom.storage.files import spare_files
 
 VARIABLES = 5
@@ -35,7 +36,8 @@ def save_forever(mode: str, directory: str) -> None:
                 )
         step = tf.placeholder(tf.float32, [])
         update = tf.group(*[v.assign(tf.fill([20000], step)) for v in variables])
-        saver = tf.train.Saver(max_to_keep=3, sharded=mode == "sharded")
+        kind = IncrementalSaver if mode == "incremental" else tf.train.Saver
+        saver = kind(max_to_keep=3, sharded=mode == "sharded")
         start = 1
         latest = tf.train.latest_checkpoint(directory)
         if latest is not None:
@@ -49,6 +51,8 @@ def save_forever(mode: str, directory: str) -> None:
             path = os.path.join(directory, "model")
             if mode == "background":
                 saver.save_in_background(sess, path, global_step=number).result()
+            elif mode == "incremental" and number % 5 and number > 1:
+                saver.incremental_save(sess, number)
             else:
                 same_name = mode == "overwrite"
                 saver.save(sess, path, global_step=None if same_name else number)

@@ -11,17 +11,22 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.storage.checkpoints import increments
 from tensorloom.storage.files import filesystem, spare_files
-from tensorloom.storage.files.filesystem_interface import StagedFile
 from tensorloom.storage.files.local_filesystem import LocalFileSystem
+from tests.train.checkpoints.stopping_files import StopError, StoppingFiles
+
+if TYPE_CHECKING:
+    from tensorloom.storage.files.filesystem_interface import StagedFile
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-MODES = ("numbered", "overwrite", "sharded", "background")
+MODES = ("numbered", "overwrite", "sharded", "background", "incremental")
 
 
 class Killer:
@@ -63,7 +68,10 @@ class Killer:
         """The last whole checkpoint is named, and all of it is there."""
         latest = tf.train.latest_checkpoint(str(self._directory / mode))
         assert latest is not None
-        reader = tf.train.NewCheckpointReader(latest)
+        last = latest
+        if mode == "incremental" and (found := increments.find(latest).increments):
+            last = increments.increment_name(latest, found[-1].number)
+        reader = tf.train.NewCheckpointReader(last)
         values = {
             float(x)
             for name in reader.get_variable_to_shape_map()
@@ -72,7 +80,7 @@ class Killer:
         assert len(values) == 1, f"{latest} mixes steps: {values}"
         (step,) = values
         assert step >= self.finished(mode)
-        if mode != "overwrite":
+        if mode not in ("overwrite", "incremental"):
             assert latest.endswith(f"-{step:.0f}")
 
     def close(self) -> None:
@@ -107,54 +115,6 @@ def test_killed_200_times(killer: Killer) -> None:
     kill_and_check(killer, 200)
 
 
-class _StopError(Exception):
-    pass
-
-
-class _StoppingFiles(LocalFileSystem):
-    """Stops at the nth thing that it does to names, as a kill at that moment would."""
-
-    def __init__(self, count: int) -> None:
-        self._left = count
-
-    def tick(self) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise _StopError
-
-    def stage(self, path: str) -> StagedFile:
-        self.tick()
-        return _StoppingStaged(self, super().stage(path))
-
-    def rename(self, source: str, destination: str) -> None:
-        self.tick()
-        super().rename(source, destination)
-
-    def remove(self, path: str) -> None:
-        self.tick()
-        super().remove(path)
-
-    def retire(self, path: str) -> None:
-        self.tick()
-        super().retire(path)
-
-
-class _StoppingStaged(StagedFile):
-    def __init__(self, files: _StoppingFiles, staged: StagedFile) -> None:
-        self._files, self._staged = files, staged
-        self.file = staged.file
-
-    def seal(self) -> None:
-        self._staged.seal()
-
-    def publish(self) -> None:
-        self._files.tick()
-        self._staged.publish()
-
-    def discard(self) -> None:
-        self._staged.file.close()  # a dead process removes nothing
-
-
 @pytest.mark.parametrize("numbered", [False, True])
 @pytest.mark.parametrize("sharded", [False, True])
 def test_stopped_at_every_step(
@@ -180,13 +140,13 @@ def test_stopped_at_every_step(
         save(1)
         done, count = 1, 0
         while True:
-            files = _StoppingFiles(count)
+            files = StoppingFiles(count)
             with monkeypatch.context() as patch:
                 patch.setitem(filesystem._found, "", files)
                 try:
                     save(done + 1)
                     finished = True
-                except (_StopError, tf.errors.OpError):
+                except (StopError, tf.errors.OpError):
                     finished = False
             latest = tf.train.latest_checkpoint(directory)
             assert latest is not None

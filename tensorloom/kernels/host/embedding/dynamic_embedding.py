@@ -186,8 +186,8 @@ def export(c: OpKernelConstruction) -> Compute:
 
 @host_kernel("DynamicEmbeddingKeepGone", large=True)
 def keep_gone(c: OpKernelConstruction) -> Compute:
-    """From now on remembers which keys go."""
-    return lambda table, since: table.keep_gone(int(since))
+    """Numbers a save, since which changes count."""
+    return lambda table, since: np.int64(table.keep_gone(int(since)))
 
 
 @host_kernel("DynamicEmbeddingRestore", blocking=True, large=True)

@@ -7,13 +7,14 @@ then it reads what its row would begin with, which follows from seed and key alo
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.errors import FailedPreconditionError, invalid_argument
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.embedding.growing_rows import GrowingRows
 from tensorloom.kernels.host.embedding.key_rows import KeyRows
@@ -75,10 +76,12 @@ class EmbeddingTable(Resource):
         self._rows = KeyRows()
         self._candidates = KeyRows() if options.filter_freq > 1 else None
         self._looked_at = 0
-        # The number of the next save, and the keys that went before which; None until
-        # somebody saves changes alone.
-        self._save = 1
+        # The number of the next save. No other life of the table has had it.
+        self._save = time.time_ns()
+        # The keys that went before which save, and since which one they are known;
+        # None until somebody saves changes alone.
         self._gone: dict[int, int] | None = None
+        self._known_since = self._save
         self._rows.add_block(VALUES, self._block(0.0))
 
     def _block(self, fill: float) -> GrowingRows:
@@ -299,11 +302,24 @@ class EmbeddingTable(Resource):
           slots: names, and what they begin with.
           since: the save whose and later changes are wanted; 0 for all there is.
 
+        Raises:
+          FailedPreconditionError: the table does not know what changed since then.
+
         Returns:
           (rows, keys that are counted but not admitted, keys that are gone, the number
           of this save, since which later changes count).
         """
         with self.lock:
+            if since and not (
+                self._gone is not None and self._known_since <= since <= self._save
+            ):
+                raise FailedPreconditionError(
+                    None,
+                    None,
+                    f"embedding table {self.name} does not know what changed since "
+                    f"save {since}: it began anew, or another saver's save came after "
+                    "it. Save a full checkpoint first.",
+                )
             names = [VALUES, *(name for name, _ in slots)]
             for name, fill in slots:
                 self._slot(name, fill)
@@ -315,11 +331,21 @@ class EmbeddingTable(Resource):
             self._save += 1
             return rows, counted, np.array(gone, np.int64), self._save
 
-    def keep_gone(self, since: int) -> None:
-        """From now on remembers which keys go; forgets those before a save."""
+    def keep_gone(self, since: int) -> int:
+        """The number of a save that begins now, since which changes count.
+
+        From the first one on it is remembered which keys go; those that went before
+        save `since` are forgotten.
+        """
         with self.lock:
-            known = (self._gone or {}).items()
-            self._gone = {key: save for key, save in known if save >= since}
+            self._save += 1
+            if self._gone is None:
+                self._gone, self._known_since = {}, self._save
+            if since > self._known_since:
+                known = self._gone.items()
+                self._gone = {key: save for key, save in known if save >= since}
+                self._known_since = since
+            return self._save
 
     def load(
         self,
