@@ -170,7 +170,7 @@ class ModelServer:
                 servable.name, reason, rows, waits_s, padding, batching.pool_name
             )
 
-        batcher = Batcher(servable.run, batching, report)
+        batcher = Batcher(servable.run, batching, report, servable.wait_up)
         servable.runner = batcher.run
         servable.waiting = lambda: batcher.waiting
 

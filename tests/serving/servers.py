@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tensorloom.protos.serving.predict_pb2 import PredictRequest
 from tensorloom.serving.model_server import ModelServer
 from tensorloom.serving.options import ServerOptions
 
@@ -86,3 +87,16 @@ def write_config(base: Path, *names: str, extra: str = "") -> str:
     )
     file.write_text(f"model_config_list {{\n{entries}}}\n")
     return str(file)
+
+
+def rows_request(value: float) -> Any:
+    """A `PredictRequest` for the signature `rows` of `models.moody`."""
+    request: Any = PredictRequest()
+    request.model_spec.name = "moody"
+    request.model_spec.signature_name = "rows"
+    x = request.inputs["x"]
+    x.dtype = 1
+    for size in (1, 2):
+        x.tensor_shape.dim.add().size = size
+    x.float_val.extend([value, 1.0])
+    return request

@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
+from tensorloom.protos.serving.predict_pb2 import PredictResponse
 from tensorloom.serving.manager.model_states import State
 from tests.serving import models
-from tests.serving.servers import Served, start, write_config
+from tests.serving.servers import Served, rows_request, start, write_config
 
 pytestmark = [pytest.mark.slow, pytest.mark.multiprocess]
 
 BODY = {"inputs": [1.0]}
+PREDICT = "/tensorflow.serving.PredictionService/Predict"
 HALF = "/v1/models/half:predict"
 StartServer = Callable[..., Served]
 
@@ -181,6 +183,53 @@ def test_a_process_that_is_killed_while_it_loads_or_leaves(
     stop.set()
     caller.join()
     assert not failed
+
+
+def test_a_request_that_ends_the_process_of_its_batch(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    models.moody(tmp_path / "moody")
+    parameters = tmp_path / "batches"
+    parameters.write_text(
+        "max_batch_size { value: 3 } batch_timeout_micros { value: 600000000 }"
+    )
+    served = _serve(
+        start_server,
+        tmp_path,
+        "moody",
+        enable_batching=True,
+        batching_parameters_file=str(parameters),
+        rest_api_timeout_in_ms=600_000,
+    )
+    path = "/v1/models/moody:predict"
+    fine: list[tuple[int, Any]] = []
+    ended: list[str] = []
+
+    def ask(value: float) -> None:
+        body = {"signature_name": "rows", "inputs": [[value, 1.0]]}
+        fine.append(served.rest(path, body))
+
+    def ask_endless() -> None:
+        import grpc
+
+        try:
+            served.call(PREDICT, rows_request(-1.0), PredictResponse, timeout=12)
+        except grpc.RpcError as error:
+            ended.append(error.code().name)
+
+    callers = [threading.Thread(target=ask, args=(float(v),)) for v in (1, 2)]
+    callers.append(threading.Thread(target=ask_endless))
+    servable = served.server.manager.available()["moody"][0]
+    (first,) = _processes(served, "moody", 1)
+    for caller in callers:
+        caller.start()
+    _wait(lambda: servable.holders == 3 and not servable.waiting())
+    os.kill(first, signal.SIGKILL)
+    # Now they run one by one; the endless one until its deadline.
+    for caller in callers:
+        caller.join()
+    assert sorted(answer["outputs"] for _, answer in fine) == [[2.0], [3.0]]
+    assert ended == ["DEADLINE_EXCEEDED"]
 
 
 def test_more_memory_than_there_is(served: Served) -> None:

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
-from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.serving.batching import merging
+from tensorloom.serving.batching.task import Task, copy_error, step_of
+from tensorloom.serving.manager.engine import EngineLost
 
 if TYPE_CHECKING:
+    from tensorloom.framework.interfaces import StepContext
     from tensorloom.serving.batching.parameters import BatchingOptions
     from tensorloom.serving.manager.servable import Runner
 
@@ -32,33 +34,15 @@ _OF_ONE_REQUEST: Final = (
     errors.UnknownError,
 )
 
+# How long those whose batch ended with its engine wait for another engine, and between
+# two looks whether their callers still do.
+_ENGINE_BACK_S: Final = 120.0
+_LOOK_S: Final = 0.2
+
+#: Waits so long until steps can run; whether they can.
+WaitUp = Callable[[float], bool]
 #: (reason, rows of each request, seconds each waited, rows of padding)
 Report = Callable[[str, list[int], list[float], int], None]
-
-
-@dataclass(eq=False, slots=True)
-class _Task:
-    """One request, or a part of one."""
-
-    feeds: Mapping[str, Any]
-    rows: int
-    deadline: float | None
-    cancellation: Any
-    since: float
-    done: threading.Event = field(default_factory=threading.Event)
-    outputs: list[Any] | None = None
-    error: BaseException | None = None
-
-    @property
-    def is_cancelled(self) -> bool:
-        return self.cancellation is not None and self.cancellation.cancelled
-
-    def result(self) -> list[Any]:
-        """What came of it; raises what went wrong."""
-        if self.error is not None:
-            raise self.error
-        assert self.outputs is not None
-        return self.outputs
 
 
 @dataclass(eq=False, slots=True)
@@ -67,7 +51,7 @@ class _Batch:
 
     shapes: merging.Shapes
     closes_at: float
-    tasks: list[_Task] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
     rows: int = 0
     #: Why no more join; "" while some may.
     closed: str = ""
@@ -82,8 +66,10 @@ class _Queue:
         fetches: Sequence[str],
         options: BatchingOptions,
         report: Report,
+        is_up: WaitUp,
     ) -> None:
         self._run, self._fetches, self._report = run, fetches, report
+        self._is_up = is_up
         self._options = options
         self._most = (
             options.max_execution_size if options.splits else options.max_batch_size
@@ -97,7 +83,7 @@ class _Queue:
         """How many requests wait."""
         return sum(len(batch.tasks) for batch in list(self._waiting))
 
-    def submit(self, task: _Task) -> list[Any]:
+    def submit(self, task: Task) -> list[Any]:
         """Runs a task in a batch; returns its outputs.
 
         Raises:
@@ -109,25 +95,10 @@ class _Queue:
         if is_opener:
             self._drive(batch)
             return task.result()
-        token = None
-        if task.cancellation is not None:
-            token = task.cancellation.register(task.done.set)
-        try:
-            rest = None
-            if task.deadline is not None:
-                rest = max(0.0, task.deadline - time.monotonic())
-            if not task.done.wait(rest):
-                raise errors.DeadlineExceededError(
-                    None, None, "The deadline of the request is over"
-                )
-            if task.outputs is None and task.error is None:
-                task.cancellation.check()
-            return task.result()
-        finally:
-            if token is not None:
-                task.cancellation.deregister(token)
+        task.wait()
+        return task.result()
 
-    def _join(self, task: _Task) -> tuple[_Batch, bool]:
+    def _join(self, task: Task) -> tuple[_Batch, bool]:
         """The task's batch, and whether it has opened it."""
         shapes = merging.shapes_of(task.feeds, self._options.pads_rows)
         with self._changed:
@@ -191,33 +162,54 @@ class _Queue:
             if tasks:
                 self._run_tasks(batch, tasks)
         except BaseException as error:
-            if len(tasks) > 1 and isinstance(error, _OF_ONE_REQUEST):
+            is_of_one = isinstance(error, (*_OF_ONE_REQUEST, EngineLost))
+            if len(tasks) > 1 and is_of_one:
                 self._run_each(batch, tasks)
             else:
                 for task in tasks:
                     # It is raised in several threads: each has one of its own.
-                    task.error = _copy(error)
+                    task.error = copy_error(error)
         for task in left:
+            assert task.cancellation is not None
             task.error = task.cancellation.error()
         for task in batch.tasks:
             task.done.set()
 
-    def _run_each(self, batch: _Batch, tasks: list[_Task]) -> None:
+    def _run_each(self, batch: _Batch, tasks: list[Task]) -> None:
         """Runs the tasks one by one: what is wrong with one is not its neighbours'."""
         for task in tasks:
             try:
+                self._wait_up(task)
                 self._run_tasks(batch, [task])
             except Exception as error:
                 task.error = error
+            task.done.set()
 
-    def _run_tasks(self, batch: _Batch, tasks: list[_Task]) -> None:
+    def _wait_up(self, task: Task) -> None:
+        """Waits until the engine is there, for as long as the task is wanted.
+
+        Raises:
+          errors.CancelledError, errors.DeadlineExceededError: it no longer is.
+          errors.UnavailableError: the engine does not come back.
+        """
+        end = time.monotonic() + _ENGINE_BACK_S
+        task.check()
+        while not self._is_up(_LOOK_S):
+            task.check()
+            if time.monotonic() > end:
+                raise errors.UnavailableError(
+                    None, None, "The model ended in this batch, and is not back"
+                )
+
+    def _run_tasks(self, batch: _Batch, tasks: list[Task]) -> None:
         rows = [task.rows for task in tasks]
         total = sum(rows)
         padding = self._allowed_size(total) - total
         now = time.monotonic()
         self._report(batch.closed, rows, [now - t.since for t in tasks], padding)
         feeds = merging.merge([task.feeds for task in tasks], padding)
-        outputs = self._run(feeds, self._fetches, _limits(tasks, now))
+        with step_of(tasks, now) as step:
+            outputs = self._run(feeds, self._fetches, step)
         parts = merging.split(outputs, rows, padding)
         for task, part in zip(tasks, parts, strict=True):
             task.outputs = part
@@ -237,9 +229,18 @@ class Batcher:
         run: Runner,
         options: BatchingOptions,
         report: Report = lambda reason, rows, waits, padding: None,
+        is_up: WaitUp = lambda timeout_s: True,
     ) -> None:
-        """Puts requests together for `run`; `report` is told of each batch."""
+        """Puts requests together.
+
+        Args:
+          run: runs a step.
+          options: which requests, and how many.
+          report: is told of each batch.
+          is_up: waits until steps can run again, after one whose engine was lost.
+        """
         self._run_step, self._options, self._report = run, options, report
+        self._is_up = is_up
         self._queues: dict[tuple[Any, ...], _Queue] = {}
 
     @property
@@ -273,10 +274,10 @@ class Batcher:
         queue = self._queue(tuple(sorted(feeds)), tuple(fetches))
         most = self._options.max_execution_size
         if not self._options.splits or rows <= most:
-            return queue.submit(_task(feeds, rows, step))
+            return queue.submit(Task.of(feeds, rows, step))
         parts = [
             queue.submit(
-                _task(_slice(feeds, start, most), min(most, rows - start), step)
+                Task.of(_slice(feeds, start, most), min(most, rows - start), step)
             )
             for start in range(0, rows, most)
         ]
@@ -285,7 +286,9 @@ class Batcher:
     def _queue(self, feeds: tuple[str, ...], fetches: tuple[str, ...]) -> _Queue:
         queue = self._queues.get((feeds, fetches))
         if queue is None:
-            made = _Queue(self._run_step, fetches, self._options, self._report)
+            made = _Queue(
+                self._run_step, fetches, self._options, self._report, self._is_up
+            )
             queue = self._queues.setdefault((feeds, fetches), made)
         return queue
 
@@ -298,40 +301,3 @@ def _joined(values: Sequence[Any]) -> Any:
     import numpy as np
 
     return np.concatenate(values)
-
-
-def _task(feeds: Mapping[str, Any], rows: int, step: StepContext | None) -> _Task:
-    now = time.monotonic()
-    timeout_s = None if step is None else step.options.timeout_s
-    return _Task(
-        feeds,
-        rows,
-        None if timeout_s is None else now + timeout_s,
-        None if step is None else step.cancellation,
-        now,
-    )
-
-
-def _limits(tasks: Sequence[_Task], now: float) -> StepContext | None:
-    """The limits of a step for all: it ends when nobody waits for it any more."""
-    if len(tasks) == 1:
-        (task,) = tasks
-        rest = None if task.deadline is None else max(1e-3, task.deadline - now)
-        return StepContext(StepOptions(timeout_s=rest), cancellation=task.cancellation)
-    deadlines = [task.deadline for task in tasks]
-    if None in deadlines:
-        return None
-    latest = max(d for d in deadlines if d is not None)
-    return StepContext(StepOptions(timeout_s=max(1e-3, latest - now)))
-
-
-def _copy(error: BaseException) -> BaseException:
-    """An equal error that another thread can raise."""
-    if isinstance(error, errors.OpError):
-        copy: BaseException = errors.make_exception(
-            None, None, error.message, error.error_code or errors.UNKNOWN
-        )
-    else:
-        copy = errors.InternalError(None, None, f"{type(error).__name__}: {error}")
-    copy.__cause__ = error
-    return copy

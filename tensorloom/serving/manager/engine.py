@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepSignature
 from tensorloom.master.prepare.fed_shapes import ShapedStep
 
@@ -13,12 +14,24 @@ if TYPE_CHECKING:
     from tensorloom.framework.interfaces import PreparedStep, StepContext
 
 
+class EngineLost(errors.UnavailableError):
+    """A step did not end well because all that ran in its engine ended."""
+
+
 class Engine(Protocol):
     """Runs steps of one version. Thread-safe."""
 
     @property
     def is_up(self) -> bool:
         """Whether a step can run now."""
+        ...
+
+    def wait_up(self, timeout_s: float) -> bool:
+        """Waits until a step can run; whether that came in time.
+
+        Raises:
+          errors.UnavailableError: none ever will.
+        """
         ...
 
     def run(
@@ -37,6 +50,7 @@ class Engine(Protocol):
           step: its deadline, and what cancels it.
 
         Raises:
+          EngineLost: the engine ended meanwhile.
           errors.OpError: the step failed.
         """
         ...
@@ -55,6 +69,10 @@ class SessionEngine:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._steps: dict[tuple[tuple[str, ...], tuple[str, ...]], PreparedStep] = {}
+
+    def wait_up(self, timeout_s: float) -> bool:
+        """As `Engine.wait_up`."""
+        return True
 
     def prepare(self, feeds: Sequence[str], fetches: Sequence[str]) -> None:
         """Gets a step ready, so that the first request need not."""

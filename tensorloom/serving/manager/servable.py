@@ -122,6 +122,10 @@ class Servable:
         """Whether a step can run now: not while its process is started again."""
         return self._engine.is_up
 
+    def wait_up(self, timeout_s: float) -> bool:
+        """Waits until a step can run; whether that came in time."""
+        return self._engine.wait_up(timeout_s)
+
     def run(
         self,
         feeds: Mapping[str, Any],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.serving.manager.engine import EngineLost
 from tensorloom.serving.process import boot, protocol
 from tensorloom.serving.process.protocol import Report, Task
 from tensorloom.serving.security.api_keys import VARIABLE
@@ -102,7 +103,7 @@ class ModelProcess:
         """As `Engine.run`.
 
         Raises:
-          errors.UnavailableError: the process ended.
+          EngineLost: the process ended.
           errors.OpError: the step failed.
         """
         rest_s = None if step is None else step.options.timeout_s
@@ -131,10 +132,8 @@ class ModelProcess:
                 cancellation.deregister(token)
         return [_host_value(value) for value in found]
 
-    def _gone(self) -> errors.OpError:
-        return errors.UnavailableError(
-            None, None, f"{self._task} ended: {self.how_it_ended()}"
-        )
+    def _gone(self) -> EngineLost:
+        return EngineLost(None, None, f"{self._task} ended: {self.how_it_ended()}")
 
     def answers(self, timeout_s: float) -> bool:
         """Whether it gives a sign of life."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.serving.manager.engine import EngineLost
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepContext
@@ -46,7 +47,7 @@ class ProcessEngine:
         """
         self._name, self._start = name, start
         self._hang_s, self._ended = hang_s, ended
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         # Runs steps; None while there is none.
         self._process: ModelProcess | None = process
         # The same, or the one that loads.
@@ -60,6 +61,21 @@ class ProcessEngine:
     def is_up(self) -> bool:
         """As `Engine.is_up`."""
         return self._process is not None
+
+    def wait_up(self, timeout_s: float) -> bool:
+        """As `Engine.wait_up`.
+
+        Raises:
+          errors.UnavailableError: it is closed.
+        """
+        is_closed = self._is_closed.is_set
+        with self._lock:
+            self._lock.wait_for(lambda: self.is_up or is_closed(), timeout_s)
+            if is_closed():
+                raise errors.UnavailableError(
+                    None, None, f"The process of {self._name} was ended"
+                )
+            return self.is_up
 
     def resident_bytes(self) -> int:
         """The memory of the process."""
@@ -75,14 +91,26 @@ class ProcessEngine:
         """As `Engine.run`.
 
         Raises:
-          errors.UnavailableError: the process ended, and is started again.
+          EngineLost: the process ended in this step.
+          errors.UnavailableError: it is being started again.
         """
         process = self._process
         if process is None:
             raise errors.UnavailableError(
                 None, None, f"The process of {self._name} is being started again"
             )
-        return process.run(feeds, fetches, values, step)
+        try:
+            return process.run(feeds, fetches, values, step)
+        except EngineLost:
+            if process.wait(0):
+                self._note_end(process)
+            raise
+
+    def _note_end(self, process: ModelProcess) -> None:
+        """From now on `wait_up` waits for another one."""
+        with self._lock:
+            if self._process is process:
+                self._process = None
 
     def close(self) -> None:
         """As `Engine.close`."""
@@ -90,6 +118,7 @@ class ProcessEngine:
             self._is_closed.set()
             self._process = None
             process = self._newest
+            self._lock.notify_all()
         process.kill()
 
     # --- its life --------------------------------------------------------------------
@@ -149,6 +178,7 @@ class ProcessEngine:
         with self._lock:
             if not self._is_closed.is_set():
                 self._process = process
+                self._lock.notify_all()
                 return process
         process.kill()
         return None

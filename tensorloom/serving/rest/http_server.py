@@ -7,6 +7,7 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -21,18 +22,38 @@ _BACKLOG: Final = 2048
 
 
 class _GuardedProtocol(H11Protocol):
-    """Hangs up on whoever connects and does not send a request's head in time."""
+    """Hangs up on whoever does not send a request's head, or read its answer, in time.
+
+    uvicorn's own limit holds for connections that are idle between two requests, and
+    the application's for bodies.
+    """
+
+    #: Runs from the connection, or a head's first bytes, until the head is there.
+    _head_limit: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self.loop.call_later(_HEAD_S, self._look)
+        self._head_limit = self.loop.call_later(_HEAD_S, self.transport.abort)
 
-    def _look(self) -> None:
-        # A cycle is there from the first head on; from then on uvicorn's own limit
-        # for idle connections holds, and the application's for bodies.
-        cycle: Any = self.cycle
-        if cycle is None and not self.transport.is_closing():
-            self.transport.close()
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_head_limit()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._end_head_limit()
+        elif self._head_limit is None:
+            self._head_limit = self.loop.call_later(_HEAD_S, self.transport.abort)
+
+    def _end_head_limit(self) -> None:
+        if self._head_limit is not None:
+            self._head_limit.cancel()
+            self._head_limit = None
+
+    def timeout_keep_alive_handler(self) -> None:
+        # Closing alone would wait until the last answer is read.
+        self.transport.abort()
 
 
 class HttpServer:

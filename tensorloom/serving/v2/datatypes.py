@@ -29,7 +29,9 @@ _NAMES: Final = {
 _DTYPES: Final = {theirs: dtypes.as_dtype(ours) for ours, theirs in _NAMES.items()}
 BYTES: Final = "BYTES"
 _LENGTH: Final = struct.Struct("<I")
-_LARGEST: Final = 2**63
+_LARGEST: Final = 2**59
+# Of an array of numpy.
+_MOST_AXES: Final = 64
 
 
 def name_of(dtype: DType) -> str:
@@ -73,10 +75,10 @@ def count_of(shape: Sequence[Any], name: str) -> int:
     for size in shape:
         if not isinstance(size, int) or isinstance(size, bool) or size < 0:
             raise invalid(f"input '{name}' has the shape {list(shape)}")
-    count: int = math.prod(shape)
-    if count >= _LARGEST:
+    # Without those of 0: numpy has no array of such a shape either.
+    if len(shape) > _MOST_AXES or math.prod(s for s in shape if s) >= _LARGEST:
         raise invalid(f"input '{name}' has the shape {list(shape)}, which is too large")
-    return count
+    return math.prod(shape)
 
 
 def from_bytes(content: Any, shape: Sequence[int], slot: Slot) -> Any:

@@ -14,6 +14,7 @@ from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.runtime.cancellation import CancellationManager
 from tensorloom.serving.batching.batcher import Batcher
 from tensorloom.serving.batching.parameters import BatchingOptions
+from tensorloom.serving.manager.engine import EngineLost
 
 
 class _Model:
@@ -199,6 +200,87 @@ def test_a_caller_that_is_gone_or_late() -> None:
     rig.model.go.set()
     assert opener.result() == [2]
     assert 2 not in rig.model.steps[1]
+
+
+def test_a_batch_ends_when_all_its_callers_are_gone() -> None:
+    ended = threading.Event()
+    begun = threading.Event()
+
+    def run(feeds: Any, fetches: Any, step: StepContext | None = None) -> list[Any]:
+        assert step is not None
+        assert step.cancellation is not None
+        step.cancellation.register(ended.set)
+        begun.set()
+        assert ended.wait(60)
+        raise step.cancellation.error()
+
+    rig = _Rig(_Model(), max_batch_size=2, timeout_s=60.0)
+    rig.batcher = Batcher(run, BatchingOptions(max_batch_size=2, timeout_s=60.0))
+    callers = [CancellationManager(), CancellationManager()]
+    started = [
+        rig.start([i], StepContext(StepOptions(), cancellation=caller))
+        for i, caller in enumerate(callers)
+    ]
+    assert begun.wait(60)
+    gone = errors.CancelledError(None, None, "gone")
+    callers[0].cancel(gone)
+    assert not ended.is_set()
+    callers[1].cancel(gone)
+    for request in started:
+        with pytest.raises(errors.CancelledError):
+            request.result()
+
+
+class _Mortal:
+    """A model whose engine ends with a negative number; it is back when asked again."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.is_there = True
+
+    def run(
+        self, feeds: Any, fetches: Any, step: StepContext | None = None
+    ) -> list[Any]:
+        x = feeds["x"]
+        self.batches.append(sorted(x.tolist()))
+        assert self.is_there
+        if (x < 0).any():
+            self.is_there = False
+            raise EngineLost(None, None, "it ended")
+        return [x * 2]
+
+    def wait_up(self, timeout_s: float) -> bool:
+        was_there, self.is_there = self.is_there, True
+        return was_there
+
+
+def test_a_request_that_ends_the_engine_fails_alone() -> None:
+    model = _Mortal()
+    rig = _Rig(_Model())
+    options = BatchingOptions(max_batch_size=4, timeout_s=60.0)
+    rig.batcher = Batcher(model.run, options, is_up=model.wait_up)
+    started = [rig.start([x]) for x in (1, -1, 2, 3)]
+    for request, expected in zip(started, (2, None, 4, 6), strict=True):
+        if expected is None:
+            with pytest.raises(errors.UnavailableError, match="it ended"):
+                request.result()
+        else:
+            assert request.result() == [expected]
+    assert model.batches[0] == [-1, 1, 2, 3]
+    assert sorted(model.batches[1:]) == [[-1], [1], [2], [3]]
+    assert model.is_there or model.batches[-1] == [-1]
+
+
+def test_an_engine_that_does_not_come_back() -> None:
+    model = _Mortal()
+    rig = _Rig(_Model())
+    options = BatchingOptions(max_batch_size=2, timeout_s=60.0)
+    rig.batcher = Batcher(model.run, options, is_up=lambda timeout_s: False)
+    step = StepContext(StepOptions(timeout_s=0.3))
+    started = [rig.start([-1], step), rig.start([1], step)]
+    for request in started:
+        with pytest.raises(errors.DeadlineExceededError):
+            request.result()
 
 
 def test_outputs_without_their_rows() -> None:

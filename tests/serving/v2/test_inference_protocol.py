@@ -122,6 +122,8 @@ def test_tensors_behind_the_json(served: Served) -> None:
         ({"inputs": [{**X, "shape": [3]}]}, 400, "has 2 elements; its shape [3] has 3"),
         ({"inputs": [{**X, "shape": [-1]}]}, 400, "has the shape [-1]"),
         ({"inputs": [{**X, "shape": [2**40] * 3}]}, 400, "too large"),
+        ({"inputs": [{**X, "shape": [0, 2**62]}]}, 400, "too large"),
+        ({"inputs": [{**X, "shape": [1] * 65}]}, 400, "too large"),
         ({"inputs": [{**X, "shape": 2}]}, 400, "has no shape"),
         ({"inputs": [{**X, "data": None}]}, 400, "has no data"),
         ({"inputs": []}, 400, "Missing but required: {x}."),

@@ -1,0 +1,74 @@
+"""Connections of slow callers end."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.responses import Response
+
+from tensorloom.serving.rest import http_server
+from tensorloom.serving.rest.http_server import HttpServer
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+# More than the buffers of a connection hold.
+LARGE = 64 << 20
+
+
+async def _app(scope: Any, receive: Any, send: Any) -> None:
+    size = LARGE if scope["path"] == "/large" else 10
+    await Response(b"x" * size)(scope, receive, send)
+
+
+class _Served:
+    def __init__(self, server: HttpServer, opened: contextlib.ExitStack) -> None:
+        self.server, self._opened = server, opened
+
+    def connect(self) -> socket.socket:
+        address = ("127.0.0.1", self.server.port)
+        return self._opened.enter_context(socket.create_connection(address, 120))
+
+
+@pytest.fixture
+def served() -> Iterator[_Served]:
+    """A server that keeps idle connections for a second."""
+    server = HttpServer(_app, "127.0.0.1", 0)
+    server._server.config.timeout_keep_alive = 1
+    server.start()
+    with contextlib.ExitStack() as opened:
+        yield _Served(server, opened)
+    server.stop()
+
+
+def _rest_of(connection: socket.socket) -> bytes:
+    """What comes until the server hangs up."""
+    parts = []
+    with contextlib.suppress(ConnectionResetError):
+        while part := connection.recv(1 << 20):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def test_slow_heads(served: _Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server, "_HEAD_S", 0.1)
+    silent, begun, second = (served.connect() for _ in range(3))
+    begun.sendall(b"GET / HT")
+    second.sendall(REQUEST)
+    assert second.recv(1000).startswith(b"HTTP/1.1 200")
+    second.sendall(b"GET / HT")
+    assert b"200" not in b"".join(map(_rest_of, (silent, begun, second)))
+
+
+def test_an_answer_that_is_not_read(served: _Served) -> None:
+    caller = served.connect()
+    caller.sendall(REQUEST.replace(b"/ ", b"/large "))
+    assert caller.recv(1)
+    end = time.monotonic() + 120
+    while served.server._server.server_state.connections:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    assert len(_rest_of(caller)) < LARGE
