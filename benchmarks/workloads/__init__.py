@@ -12,6 +12,7 @@ from benchmarks.workloads import (
     datasets,
     distributed,
     eager,
+    embeddings,
     estimators,
     explained,
     graphs,
@@ -49,6 +50,7 @@ WORKLOADS = {
         allreduce,
         serving,
         eager,
+        embeddings,
     )
     for workload in module.table.workloads
 }
