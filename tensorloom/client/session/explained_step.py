@@ -44,8 +44,11 @@ class ExplainedStep:
         plan = FetchPlan(session.graph, fetches)
         self._run = make_run_function(plan, feeds, prepare)
 
-    def run(self) -> tuple[Any, StepContext]:
+    def run(self, timeout_s: float | None = None) -> tuple[Any, StepContext]:
         """Runs the step once, traced.
+
+        Args:
+          timeout_s: after so long it fails; None: never.
 
         Returns:
           The fetches as `Session.run` gives them, and what was recorded.
@@ -53,7 +56,7 @@ class ExplainedStep:
         Raises:
           errors.OpError: the step failed.
         """
-        step = StepContext(StepOptions(trace=True))
+        step = StepContext(StepOptions(timeout_s, trace=True))
         return self._run(self._feed_dict, step), step
 
     def compile(self) -> None:

@@ -19,6 +19,7 @@ from tensorloom.framework.graph.graph_ir import GraphIR, sort_topologically
 from tensorloom.framework.graph.node_shapes import infer_missing
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.inspect.explain.fates import MASTER
+from tensorloom.inspect.explain.transfers import RECEIVES
 from tensorloom.master.prepare.prune import prune
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from tensorloom.inspect.explain.journal import Journal
 
 _SENDS: Final = ("_Send", "_HostSend")
-_RECEIVES: Final = ("_Recv", "_HostRecv")
 
 
 class StepElsewhere:
@@ -55,13 +55,17 @@ class StepElsewhere:
         feeds = FeedPlan(session.graph, feed_dict) if feed_dict else None
         self._run = make_run_function(FetchPlan(session.graph, fetches), feeds, prepare)
 
-    def run(self) -> tuple[Any, StepContext]:
+    def run(self, timeout_s: float | None = None) -> tuple[Any, StepContext]:
         """Runs the step once, traced, and tells the journal what the master told.
+
+        Args:
+          timeout_s: after so long it fails; None: never.
 
         Raises:
           errors.OpError: the step failed.
         """
-        step = StepContext(StepOptions(trace=True, output_partition_graphs=True))
+        options = StepOptions(timeout_s, trace=True, output_partition_graphs=True)
+        step = StepContext(options)
         results = self._run(self._feed_dict, step)
         self._tell(step.metadata.partition_graphs)
         stats = step.metadata.node_stats
@@ -139,7 +143,7 @@ def joined(parts: Iterable[GraphIR]) -> tuple[GraphIR, dict[str, Edge]]:
     edges = {
         node.name: sent[_key(node)]
         for node in _nodes(parts)
-        if node.op in _RECEIVES and _key(node) in sent
+        if node.op in RECEIVES and _key(node) in sent
     }
     kept = {
         node.name: _rewired(node, edges)

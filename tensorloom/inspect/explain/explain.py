@@ -23,6 +23,14 @@ def explained_step(
     return StepElsewhere(session, fetches, feed_dict, journal)
 
 
+def time_limit(session: BaseSession, options: Any = None) -> float | None:
+    """Seconds after which a step fails, by its `RunOptions` or the session's config."""
+    if options is not None and options.timeout_in_ms:
+        return float(options.timeout_in_ms) / 1e3
+    defaults = session._default_options
+    return None if defaults is None else defaults.timeout_s
+
+
 def explain(
     session: BaseSession, fetches: Any, feed_dict: Any = None, run: bool = True
 ) -> Explanation:
@@ -42,7 +50,7 @@ def explain(
     if not run:
         step.compile()
         return Explanation(step.signature, journal)
-    results, context = step.run()
+    results, context = step.run(time_limit(session))
     return Explanation(step.signature, journal, context.metadata.node_stats, results)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session.base_session import BaseSession
-from tensorloom.inspect.explain.explain import explained_step
+from tensorloom.inspect.explain.explain import explained_step, time_limit
 from tensorloom.inspect.explain.explanation import Explanation
 from tensorloom.inspect.explain.journal import Journal
 
@@ -68,7 +68,7 @@ class ProgramSteps:
             explained = explained_step(session, fetches, feed_dict, journal)
             if explained.signature is None:
                 return plain(session, fetches, feed_dict, options, run_metadata)
-            result, context = explained.run()
+            result, context = explained.run(time_limit(session, options))
             if run_metadata is not None:
                 from tensorloom.framework.runtime import run_metadata as protos
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.inspect.explain.differences import described
-from tensorloom.inspect.explain.transfers import transfer_text
+from tensorloom.inspect.explain.transfers import RECEIVES, transfer_text
 
 if TYPE_CHECKING:
     from tensorloom.inspect.explain.explanation import Explanation
     from tensorloom.inspect.explain.journal import Stage
+    from tensorloom.inspect.explain.times import NodeTime
 
 _MOST = 10  # lines of a list in the summary
 
@@ -107,21 +108,26 @@ def _transfers(explanation: Explanation) -> Iterator[str]:
 def _times(explanation: Explanation) -> Iterator[str]:
     times = explanation.times
     assert times is not None
-    busy = sum(times.by_device.values())
+    waits = [node for node in times.nodes if node.op in RECEIVES]
+    work = [node for node in times.nodes if node.op not in RECEIVES]
+    busy, waited = (sum(n.seconds for n in nodes) for nodes in (work, waits))
     yield (
         f"one traced step took {times.step * 1e3:.3f} ms; "
         f"its nodes {busy * 1e3:.3f} ms in all"
     )
     lines = _lines_of_nodes(explanation)
-    yield from _few(
-        [
-            f"{node.seconds * 1e6:10.1f} us {100 * node.seconds / (busy or 1):5.1f} %  "
-            f"{node.node} ({node.op})"
+
+    def told(node: NodeTime, share: str) -> str:
+        return (
+            f"{node.seconds * 1e6:10.1f} us {share}  {node.node} ({node.op})"
             + (f", {node.runs} runs" if node.runs > 1 else "")
             + (f"  {lines[node.node]}" if lines.get(node.node) else "")
-            for node in times.nodes
-        ]
-    )
+        )
+
+    yield from _few([told(n, f"{100 * n.seconds / (busy or 1):5.1f} %") for n in work])
+    if waits:
+        yield f"waits for other devices, {waited * 1e3:.3f} ms in all"
+        yield from _few([told(node, "") for node in waits])
 
 
 def _lines_of_nodes(explanation: Explanation) -> dict[str, str]:

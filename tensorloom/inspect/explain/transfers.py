@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
     from tensorloom.framework.interfaces import NodeStats
     from tensorloom.inspect.explain.journal import Part
 
-_RECEIVES = ("_Recv", "_HostRecv")
+#: Ops whose time is that of what they receive: they wait for it.
+RECEIVES: Final = ("_Recv", "_HostRecv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,12 @@ def transfers(
     graphs: Mapping[str, GraphIR], stats: Iterable[NodeStats]
 ) -> list[Transfer]:
     """Every tensor that crosses, in the order of the parts."""
-    traced = {(s.node_name, s.device): s for s in stats if s.op in _RECEIVES}
+    traced = {(s.node_name, s.device): s for s in stats if s.op in RECEIVES}
     return [
         _transfer(node, traced.get((node.name, _text(node, "recv_device"))))
         for graph in graphs.values()
         for node in graph.nodes.values()
-        if node.op in _RECEIVES and not node.attrs["client_terminated"]
+        if node.op in RECEIVES and not node.attrs["client_terminated"]
     ]
 
 

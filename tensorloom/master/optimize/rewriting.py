@@ -158,12 +158,15 @@ class Rewriting:
         """Puts outputs of a replacement in the place of a node's.
 
         Args:
+          outputs: one for each of the node's; ("", 0) for one that nobody reads.
           after: what those wait for that waited for the node; None: the replacement. It
             must come after all that the node came after.
         """
-        names = tuple(dict.fromkeys(name for name, _ in outputs))
-        self._tell("redirected", (node,), names)
-        self._redirect(node, outputs, names if after is None else after)
+        names = tuple(dict.fromkeys(name for name, _ in outputs if name))
+        waits = names if after is None else after
+        # A node without outputs is waited for only: those stand in for it.
+        self._tell("redirected", (node,), names or waits)
+        self._redirect(node, outputs, waits)
 
     def _redirect(
         self, node: Node, outputs: Sequence[Edge], after: tuple[str, ...]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 import tensorloom as tf
@@ -62,6 +63,26 @@ def test_over_two_tasks(seed: int, tasks: str) -> None:
     count, found = explain_all(tasks + render(random_program(seed, length=10)))
     assert count
     assert found == []
+
+
+def test_what_stands_in_for_updates_without_outputs_and_for_unread_outputs() -> None:
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    with tf.variable_scope("net", use_resource=True):
+        a, b = (tf.get_variable(name, [3, 3]) for name in "ab")
+        table = tf.get_variable("table", [8, 3])
+    ids = tf.sparse_placeholder(tf.int64, [2, 2], name="ids")
+    rows = tf.nn.safe_embedding_lookup_sparse(table, ids)
+    loss = tf.reduce_sum(tf.matmul(tf.matmul(x, a), b) + rows)
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, var_list=[a, b])
+    sess = tf.Session()
+    sess.run(tf.global_variables_initializer())
+    feeds = {x: np.ones([2, 3]), ids: ([[0, 0], [1, 1]], [3, 4], [2, 2])}
+    e = sess.explain([train, loss], feeds)
+    assert problems(e) == []
+    by_stage = {fate.stage: fate.by for fate in e.fates.values() if fate.by}
+    for stage in ("fuse_optimizer_updates", "fuse_lookup_ids"):
+        assert by_stage[stage]
+        assert all(by_stage[stage])
 
 
 @pytest.mark.slow

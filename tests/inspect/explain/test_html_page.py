@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.inspect.explain.fates import WAYS
 from tensorloom.inspect.explain.html_page import page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -69,6 +70,16 @@ def test_a_page_loads_nothing_and_escapes_names(tmp_path: Path) -> None:
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", text)
     e.write_html(str(tmp_path / "page.html"))
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_each_way_has_a_colour_of_its_own() -> None:
+    text = page(explained())
+    told = re.search(r"const WAYS = (\[.*?\]);", text, re.DOTALL)
+    assert told is not None
+    assert tuple(json.loads(told[1])) == WAYS
+    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", text))
+    ways = [colours[way.replace(" ", "-")] for way in WAYS]
+    assert len(set(ways)) == len(WAYS)
 
 
 # --- in a browser ---------------------------------------------------------------------

@@ -37,6 +37,17 @@ def test_metadata_that_the_program_asks_for_is_filled() -> None:
     assert metadata.step_stats.dev_stats
 
 
+def test_a_step_that_cannot_end_fails_when_its_time_is_over() -> None:
+    get = tf.FIFOQueue(1, tf.float32).dequeue()
+    soon = tf.RunOptions(timeout_in_ms=20)
+    sess = tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=20))
+    with sess, pytest.raises(tf.errors.DeadlineExceededError):
+        sess.explain(get)
+    sess = tf.Session()
+    with sess, watched_runs(), pytest.raises(tf.errors.DeadlineExceededError):
+        sess.run(get, options=soon)
+
+
 def model() -> tuple[tf.Tensor, tf.Tensor]:
     x = tf.placeholder(tf.float32, [None, 2], name="x")
     y = tf.tanh(tf.matmul(x, tf.constant([[1.0], [2.0]], name="w")), name="y")

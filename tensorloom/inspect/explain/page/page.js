@@ -5,6 +5,7 @@
 const WAYS = ["kept", "changed", "folded", "fused", "merged", "replaced", "moved",
   "unread", "fed", "pruned", "taken out"];
 const DARK = new Set(["moved", "pruned", "changed"]);  // want dark letters
+const RECEIVES = new Set(["_Recv", "_HostRecv"]);  // they wait for what they receive
 const MOST_BOXES = 160;     // of one scope in a drawing; the rest is a list
 const MOST_ROWS = 400;
 const MOST_LINES = 3000;    // of a program at a time
@@ -17,6 +18,10 @@ const state = { tab: "summary", graph: 0, stage: 0, open: new Set(), chosen: nul
   part: "", zoom: null, fit: true, from: 0 };
 
 const $ = (id) => document.getElementById(id);
+
+const colour = (way) => "var(--" + way.replace(" ", "-") + ")";
+const colours = (way) => "background:" + colour(way) + ";color:" +
+  (DARK.has(way) ? "#000" : "#fff");
 
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -269,7 +274,7 @@ function box(place) {
   const fate = !isScope && state.graph === 0 && D.fates[number];
   if (fate) {
     group.append(svg("rect", { x: x + place.width - 12, y: y + 5, width: 7, height: 7,
-      style: "fill: var(--" + S[fate[0]] + ")" }));
+      style: "fill: " + colour(S[fate[0]]) }));
   }
   return group;
 }
@@ -311,8 +316,7 @@ function summaryView(view) {
   for (const way of WAYS) {
     if (D.counts[way]) {
       bar.append(make("span", { style: "flex:" + D.counts[way] +
-        ";background:var(--" + way + ");color:" + (DARK.has(way) ? "#000" : "#fff"),
-        title: D.counts[way] + " " + way }, way + " " + D.counts[way]));
+        ";" + colours(way), title: D.counts[way] + " " + way }, way + " " + D.counts[way]));
     }
   }
   view.append(bar);
@@ -551,20 +555,27 @@ function timelineView(view) {
   requestAnimationFrame(() => drawTimeline(canvas, height, rows, rowOf, from, to));
   view.append(canvas);
   const slow = new Map();
-  let busy = 0;
   for (const run of D.trace) {
-    const known = slow.get(run[0]) || { name: run[0], op: run[1], runs: 0, us: 0 };
+    const known = slow.get(run[0]) || { name: run[0], op: S[run[1]], runs: 0, us: 0 };
     known.runs++;
     known.us += run[5];
-    busy += run[5];
     slow.set(run[0], known);
   }
+  const ranked = [...slow.values()].sort((a, b) => b.us - a.us);
+  const waits = ranked.filter((one) => RECEIVES.has(one.op));
+  const work = ranked.filter((one) => !RECEIVES.has(one.op));
+  const sum = (list) => list.reduce((us, one) => us + one.us, 0), busy = sum(work);
+  const row = (one) => [nodeLink(one.name), one.op, one.runs, one.us.toFixed(1)];
   view.append(make("h3", {}, "The step took " + end.toFixed(1) + " us; its nodes " +
     busy.toFixed(1) + " us in all"));
-  view.append(table(["node", "op", "#runs", "#us", "#share"],
-    [...slow.values()].sort((a, b) => b.us - a.us).slice(0, 200).map((one) => ({
-      cells: [nodeLink(one.name), S[one.op], one.runs, one.us.toFixed(1),
-        (100 * one.us / busy).toFixed(1) + " %"] }))));
+  view.append(table(["node", "op", "#runs", "#us", "#share"], work.slice(0, 200).map(
+    (one) => ({ cells: [...row(one), (100 * one.us / busy).toFixed(1) + " %"] }))));
+  if (waits.length) {
+    view.append(make("h3", {}, "Waits for other devices, " + sum(waits).toFixed(1) +
+      " us in all"));
+    view.append(table(["node", "op", "#runs", "#us"], waits.slice(0, 200).map((one) =>
+      ({ cells: row(one) }))));
+  }
 }
 
 function sized(canvas, height) {
@@ -684,8 +695,8 @@ function choose(number) {
   aside.replaceChildren(make("h2", {}, S[number]));
   if (fate) {
     const way = S[fate[0]];
-    aside.append(make("p", {}, make("span", { class: "chip", style: "background:var(--" +
-      way + ");color:" + (DARK.has(way) ? "#000" : "#fff") }, way), " ",
+    aside.append(make("p", {}, make("span", { class: "chip", style: colours(way) },
+      way), " ",
       S[fate[1]] ? "by " + S[fate[1]] + (S[fate[2]] ? " (" + S[fate[2]] + ") " : " ") : "",
       fate[3].length ? ["into ", ...links(fate[3]), " "] : "", S[fate[4]]));
   }
