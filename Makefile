@@ -145,7 +145,7 @@ protos: $(VENV)/.dev ## generate the *_pb2 modules from tensorloom/protos/*.prot
 	$(BIN)/python tools/generate_protos.py
 
 # Those that are built and tested.
-LANGUAGES ?= c go javascript cpp java
+LANGUAGES ?= c go javascript cpp java rust
 .PHONY: clients-tools
 clients-tools: ## the compilers and interpreters that the clients need
 	tools/clients_tools.sh $(LANGUAGES)

@@ -3,7 +3,7 @@
 # Debian's packages; what is there already stays.
 set -e
 sudo=$([ "$(id -u)" = 0 ] || echo sudo)
-languages=${*:-c go javascript cpp java}
+languages=${*:-c go javascript cpp java rust}
 install() { # COMMAND PACKAGE...
   command -v "$1" > /dev/null || $sudo apt-get install -y --no-install-recommends "${@:2}"
 }

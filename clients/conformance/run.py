@@ -115,7 +115,7 @@ def main() -> int:
     """Returns 1 when a case failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument(
-        "--only", default="c go javascript cpp java", help="languages, as 'c go'"
+        "--only", default="c go javascript cpp java rust", help="languages, as 'c go'"
     )
     parser.add_argument(
         "--peers", action="store_true", help="TensorFlow's libraries too"

@@ -66,8 +66,8 @@ def camel(name: str, *, upper: bool) -> str:
 
 
 def snake(name: str) -> str:
-    """`MatMul` as mat_mul, `Conv2D` as conv2_d's neighbour conv2d."""
-    text = re.sub(r"([a-z0-9])([A-Z][a-z])", r"\1_\2", name)
+    """`MatMul` as mat_mul, `Conv2DBackpropInput` as conv2d_backprop_input."""
+    text = re.sub(r"([a-z])([A-Z])|([0-9])([A-Z][a-z])", r"\1\3_\2\4", name)
     text = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", text)
     return text.lower()
 

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = {"c": "cc", "go": "go", "javascript": "node", "cpp": "g++", "java": "javac"}
+TOOLS = {
+    "c": "cc",
+    "go": "go",
+    "javascript": "node",
+    "cpp": "g++",
+    "java": "javac",
+    "rust": "cargo",
+}
 
 pytestmark = pytest.mark.clients
 

@@ -75,7 +75,13 @@ def test_private_operations_have_no_wrapper(ops):
 
 @pytest.mark.parametrize(
     ("name", "snake", "camel"),
-    [("MatMul", "mat_mul", "MatMul"), ("out_type", "out_type", "OutType")],
+    [
+        ("MatMul", "mat_mul", "MatMul"),
+        ("MatMulV2", "mat_mul_v2", "MatMulV2"),
+        ("DstT", "dst_t", "DstT"),
+        ("Conv2DBackpropInput", "conv2d_backprop_input", "Conv2DBackpropInput"),
+        ("out_type", "out_type", "OutType"),
+    ],
 )
 def test_names(name, snake, camel):
     import op_model

@@ -4,18 +4,15 @@ import static org.tensorflow.CApi.LIB;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
+import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.function.Consumer;
 
 /** Describes an operation, which {@link #build} adds to the graph. */
 public final class OperationBuilder {
   private final Graph graph;
   private Pointer description;
-  // What the description may read until the operation is built.
-  private final List<Object> kept = new ArrayList<>();
   // Thrown when the operation is built, which alone deletes the description.
   private RuntimeException problem;
 
@@ -83,9 +80,9 @@ public final class OperationBuilder {
 
   public OperationBuilder setAttr(String name, byte[][] values) {
     Pointer[] texts = Arrays.stream(values).map(Status::memory).toArray(Pointer[]::new);
-    kept.add(texts);
     long[] lengths = Arrays.stream(values).mapToLong(value -> value.length).toArray();
     LIB.TF_SetAttrStringList(description(), name, texts, lengths, values.length);
+    Reference.reachabilityFence(texts);
     return this;
   }
 
@@ -135,15 +132,15 @@ public final class OperationBuilder {
   }
 
   public OperationBuilder setAttr(String name, Tensor<?> value) {
-    kept.add(value);
     attempt(s -> LIB.TF_SetAttrTensor(description(), name, value.handle(), s));
+    Reference.reachabilityFence(value);
     return this;
   }
 
   public OperationBuilder setAttr(String name, Tensor<?>[] values) {
-    kept.add(values);
     Pointer[] handles = Arrays.stream(values).map(Tensor::handle).toArray(Pointer[]::new);
     attempt(s -> LIB.TF_SetAttrTensorList(description(), name, handles, handles.length, s));
+    Reference.reachabilityFence(values);
     return this;
   }
 
@@ -159,9 +156,9 @@ public final class OperationBuilder {
       dims[i] = new Memory(8 * Math.max(1L, sizes.length));
       dims[i].write(0, sizes, 0, sizes.length);
     }
-    kept.add(dims);
     int[] ranks = Arrays.stream(values).mapToInt(Shape::numDimensions).toArray();
     LIB.TF_SetAttrShapeList(description(), name, dims, ranks, values.length);
+    Reference.reachabilityFence(dims);
     return this;
   }
 
