@@ -71,6 +71,8 @@ HELP: Final = {
     "max_concurrent_requests_per_model": "of one version; 0: any number",
     "monitoring_config_file": "a MonitoringConfig in text format",
     "access_log": "a file for a line of JSON on each request; '-': standard error",
+    "request_log_directory": "where callers that change the config may have requests "
+    "logged; '': nowhere",
     "enable_status_page": "whether there is a status page at /",
 }
 

@@ -14,6 +14,7 @@ from tensorloom.serving.batching.parameters import (
 )
 from tensorloom.serving.calls import warm_up
 from tensorloom.serving.calls.model_api import ModelApi
+from tensorloom.serving.logs.request_logs import RequestLogs
 from tensorloom.serving.manager import model_config
 from tensorloom.serving.manager.loader_options import make_loader
 from tensorloom.serving.manager.model_manager import ManagerOptions, ModelManager
@@ -69,12 +70,18 @@ class ModelServer:
             _manager_options(options),
             loaded=self._note_loaded,
         )
+        self._logs = RequestLogs(
+            lambda name: self.core.configs.get(name),
+            options.saved_model_tags,
+            self.metrics.logged,
+        )
         self.core = ServerCore(
             self.manager,
             options.file_system_poll_wait_seconds,
             options.model_config_file,
             options.model_config_file_poll_wait_seconds,
             options.allow_version_labels_for_unavailable_models,
+            self._logs.follow,
         )
         self.observer = Observer(
             self.metrics,
@@ -85,8 +92,10 @@ class ModelServer:
         self.api = ModelApi(
             self.core,
             self.observer,
+            self._logs,
             options.enable_serialization_as_tensor_content,
             options.enable_config_reload,
+            options.request_log_directory,
         )
         self._watch()
         keys = ApiKeys.find(options.api_key_file)
@@ -137,6 +146,7 @@ class ModelServer:
         self.manager.stop()
         self._processes.stop()
         self._tracing.stop()
+        self._logs.close()
         if self._access_log is not None:
             self._access_log.close()
 

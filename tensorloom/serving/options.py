@@ -84,5 +84,7 @@ class ServerOptions:
     monitoring_config_file: str = ""
     #: Ours: a file, or "-" for standard error.
     access_log: str = ""
+    #: Ours: callers that change the config may have requests logged below it; "": not.
+    request_log_directory: str = ""
     #: Ours: whether there is a status page at /.
     enable_status_page: bool = True

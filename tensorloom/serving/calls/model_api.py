@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors
 from tensorloom.serving.calls import about_models, examples
 from tensorloom.serving.calls import predict as predicting
+from tensorloom.serving.logs import request_logs
+from tensorloom.serving.logs.log_options import is_below
 from tensorloom.serving.manager import model_config
 
 if TYPE_CHECKING:
     from tensorloom.serving.calls.limits import CallLimits
+    from tensorloom.serving.logs.request_logs import RequestLogs
+    from tensorloom.serving.manager.model_config import ModelConfig
     from tensorloom.serving.manager.servable import Servable
     from tensorloom.serving.manager.server_core import ServerCore
     from tensorloom.serving.manager.signature import Signature
@@ -32,30 +36,43 @@ class ModelApi:
         self,
         core: ServerCore,
         observer: Observer,
+        logs: RequestLogs,
         as_content: bool = False,
         may_reload: bool = True,
+        log_directory: str = "",
     ) -> None:
         """Makes the calls of a core.
 
         Args:
           core: holds the models.
           observer: is told of each call.
+          logs: of requests that went well.
           as_content: whether tensors of responses are raw bytes.
           may_reload: whether callers may change what is served.
+          log_directory: below it they may have requests logged; "": nowhere.
         """
-        self.core, self.observer = core, observer
+        self.core, self.observer, self._logs = core, observer, logs
+        self._log_directory = log_directory
         self._as_content, self._may_reload = as_content, may_reload
 
     # --- PredictionService -----------------------------------------------------------
 
     def predict(self, request: Any, call: Call) -> Any:
         """The `PredictResponse` to a `PredictRequest`."""
-        return self._on_servable(
-            "Predict",
-            request.model_spec,
-            request,
-            call,
-            lambda s, r, limits: predicting.predict(s, r, limits, self._as_content),
+
+        def run(servable: Servable, request: Any, limits: CallLimits) -> Any:
+            response = predicting.predict(servable, request, limits, self._as_content)
+            self._log("predict_log", servable, request, response)
+            return response
+
+        return self._on_servable("Predict", request.model_spec, request, call, run)
+
+    def _log(self, kind: str, servable: Servable, request: Any, response: Any) -> None:
+        # A response with several heads has one in each of its results.
+        spec = getattr(response, "model_spec", None)
+        key = "" if spec is None else spec.signature_name
+        self._logs.log(
+            kind, servable, key, request_logs.fill_messages(request, response)
         )
 
     def predict_values(
@@ -91,7 +108,10 @@ class ModelApi:
             aliases = predicting.chosen_outputs(signature, wanted)
             values = {**signature.defaults, **given}
             outputs = predicting.run(servable, signature, values, aliases, limits)
-            return servable, signature, dict(zip(aliases, outputs, strict=True))
+            found = dict(zip(aliases, outputs, strict=True))
+            fill = request_logs.fill_predict(servable, signature, given, found)
+            self._logs.log("predict_log", servable, signature.key, fill)
+            return servable, signature, found
 
         found: tuple[Servable, Signature, dict[str, Any]] = self._on_servable(
             api, model_spec, model_spec, call, run
@@ -100,15 +120,32 @@ class ModelApi:
 
     def classify(self, request: Any, call: Call) -> Any:
         """The `ClassificationResponse` to a `ClassificationRequest`."""
-        return self._on_examples("Classify", request, call, examples.classify)
+        return self._on_examples(
+            "Classify", "classify_log", request, call, examples.classify
+        )
 
     def regress(self, request: Any, call: Call) -> Any:
         """The `RegressionResponse` to a `RegressionRequest`."""
-        return self._on_examples("Regress", request, call, examples.regress)
+        return self._on_examples(
+            "Regress", "regress_log", request, call, examples.regress
+        )
 
-    def _on_examples(self, api: str, request: Any, call: Call, run: _OnServable) -> Any:
+    def _on_examples(
+        self, api: str, log: str, request: Any, call: Call, run: _OnServable
+    ) -> Any:
         self._count_examples(request.model_spec.name, request.input)
-        return self._on_servable(api, request.model_spec, request, call, run)
+        spec = request.model_spec
+        return self._on_servable(api, spec, request, call, self._logged(log, run))
+
+    def _logged(self, log: str, run: _OnServable) -> _OnServable:
+        """Runs a call with examples, and logs it."""
+
+        def run_logged(servable: Servable, request: Any, limits: CallLimits) -> Any:
+            response = run(servable, request, limits)
+            self._log(log, servable, request, response)
+            return response
+
+        return run_logged
 
     def multi_inference(self, request: Any, call: Call) -> Any:
         """The `MultiInferenceResponse` to a `MultiInferenceRequest`."""
@@ -117,9 +154,8 @@ class ModelApi:
         def run() -> Any:
             examples.check_tasks(request)
             self._count_examples(name, request.input)
-            return self._hold(
-                request.tasks[0].model_spec, request, call, examples.multi_inference
-            )
+            logged = self._logged("multi_inference_log", examples.multi_inference)
+            return self._hold(request.tasks[0].model_spec, request, call, logged)
 
         return self.observer.observe("MultiInference", name, call, run)
 
@@ -182,12 +218,29 @@ class ModelApi:
             )
         count_of = self.observer.metrics.count_of
         before = {name: count_of(name) for name in request.metric_names}
-        self.core.reload(model_config.decode(request.config.model_config_list))
+        configs = model_config.decode(request.config.model_config_list)
+        for config in configs.values():
+            self._check_log(config)
+        self.core.reload(configs)
         response: Any = ReloadConfigResponse()
         response.status.error_code = errors.OK
         for name, count in before.items():
             response.metric.add(name=name, int64_value_increase=count_of(name) - count)
         return response
+
+    def _check_log(self, config: ModelConfig) -> None:
+        """Callers write files where they may, or where that is done already."""
+        present = self.core.configs.get(config.name)
+        if config.log is None or (present is not None and config.log == present.log):
+            return
+        if not is_below(config.log.prefix, self._log_directory):
+            raise errors.PermissionDeniedError(
+                None,
+                None,
+                f"Requests of model {config.name} cannot be logged at "
+                f"{config.log.prefix}: callers may have that done below "
+                f"{self._log_directory or 'no directory'}",
+            )
 
     # --- all -------------------------------------------------------------------------
 

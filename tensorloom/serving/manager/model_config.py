@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.serving.logs.log_options import LogOptions
 from tensorloom.storage.files import filesystem
 
 #: The only `model_platform` there is.
@@ -41,6 +42,8 @@ class ModelConfig:
     policy: VersionPolicy = VersionPolicy()
     #: The versions that labels stand for.
     labels: Mapping[str, int] = field(default_factory=dict)
+    #: Which of its requests are logged; None: none.
+    log: LogOptions | None = None
 
 
 def single_model(name: str, base_path: str) -> dict[str, ModelConfig]:
@@ -117,6 +120,9 @@ def _decode_model(config: Any) -> ModelConfig:
         config.base_path,
         _decode_policy(config.model_version_policy),
         dict(config.version_labels),
+        LogOptions.decode(config.logging_config)
+        if config.HasField("logging_config")
+        else None,
     )
 
 

@@ -33,6 +33,7 @@ class ServerCore:
         config_file: str = "",
         config_poll_s: float = 0.0,
         labels_ahead: bool = False,
+        changed: Callable[[Mapping[str, ModelConfig]], None] = lambda configs: None,
     ) -> None:
         """Makes a core without models.
 
@@ -41,11 +42,13 @@ class ServerCore:
           poll_s: between two looks for versions; 0: one look is enough.
           config_file: is read again every `config_poll_s` seconds, if that is not 0.
           labels_ahead: whether a new label may stand for a version that is not there.
+          changed: is told of another config that is in force.
         """
         self.manager = manager
         self._poll_s = poll_s
         self._config_file, self._config_poll_s = config_file, config_poll_s
         self._labels_ahead = labels_ahead
+        self._changed = changed
         self._source = VersionSource()
         self._configs: dict[str, ModelConfig] = {}
         self._labels: dict[str, dict[str, int]] = {}
@@ -168,6 +171,7 @@ class ServerCore:
         with self._reloading:
             new = [n for n in configs if n not in self._configs]
             self._configs = dict(configs)
+            self._changed(self._configs)
             self.poll()
             states = self.manager.states
             if not states.wait_available(new, timeout_s, self._stopped.is_set):

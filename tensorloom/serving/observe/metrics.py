@@ -241,6 +241,11 @@ class Metrics:
         """A warm-up has run."""
         self._child(self._warm_up, path, code_name(code)).observe(seconds * 1e6)
 
+    def logged(self, model: str, code: int) -> None:
+        """A request was logged, or was to be."""
+        labels = ("model_name", model), ("status_code", code_name(code))
+        self._counts.add("request_log_count", *labels)
+
     def process_ended(self, model: str) -> None:
         """The process of a model has ended by itself."""
         self._child(self._processes, model).inc()

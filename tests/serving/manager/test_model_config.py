@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tensorloom.framework import errors
+from tensorloom.serving.logs.log_options import LogOptions
 from tensorloom.serving.manager.model_config import (
     ModelConfig,
     VersionPolicy,
@@ -77,12 +78,38 @@ def test_a_deprecated_type_and_labels(tmp_path: Path) -> None:
             '"tensorflow" } }',
             "has no name",
         ),
+        (
+            f"model_config_list {{ config {{ {ENTRY} logging_config {{ "
+            'log_collector_config { type: "tfrecord" } } } }',
+            "log_collector_config has no filename_prefix",
+        ),
+        (
+            f"model_config_list {{ config {{ {ENTRY} logging_config {{ "
+            'log_collector_config { type: "tfrecord" filename_prefix: "p" } '
+            "sampling_config { sampling_rate: 2 } } } }",
+            "sampling_rate must be between 0 and 1, not 2.0",
+        ),
     ],
 )
 def test_mistakes(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(errors.InvalidArgumentError) as caught:
         _read(tmp_path, text)
     assert message in caught.value.message
+
+
+def test_what_is_logged(tmp_path: Path) -> None:
+    tasks = (
+        'per_task_sampling_configs { dc: "d" sampling_rate: 0.1 } '
+        "per_task_sampling_configs { task_index: 1 sampling_rate: 0.2 } "
+    )
+    own = "per_task_sampling_configs { task_index: 0 sampling_rate: 0.3 }"
+    for more, rate in (("", 0.5), (own, 0.3)):
+        text = (
+            f"model_config_list {{ config {{ {ENTRY} logging_config {{ "
+            'log_collector_config { type: "tfrecord" filename_prefix: "/l/m" } '
+            f"sampling_config {{ sampling_rate: 0.5 {tasks} {more} }} }} }} }}"
+        )
+        assert _read(tmp_path, text)["m"].log == LogOptions("/l/m", rate)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Requests and their responses in files, where a model's config says so."""
