@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 
 from tensorloom.kernels.host.embedding.growing_rows import GrowingRows
-from tensorloom.kernels.loops.embedding import key_index
 
 # The step of a row that no key has.
 FREE: Final = np.iinfo(np.int64).min
@@ -48,6 +47,8 @@ class KeyRows:
 
     def find(self, keys: Any) -> tuple[Any, int]:
         """(the rows of keys, -1 where there is none; how many have none)."""
+        from tensorloom.kernels.loops.embedding import key_index
+
         rows = np.empty(len(keys), np.int64)
         missing = key_index.find_rows(self._slots, self.keys.rows, keys, rows)
         return rows, missing
@@ -59,6 +60,8 @@ class KeyRows:
           keys: int64 [n], distinct.
           steps: of all or of each.
         """
+        from tensorloom.kernels.loops.embedding import key_index
+
         rows = self._take(len(keys))
         self.keys.rows[rows] = keys
         self.freqs.rows[rows] = 0
@@ -89,6 +92,8 @@ class KeyRows:
 
     def remove(self, rows: Any) -> None:
         """Frees rows, each of which has a key."""
+        from tensorloom.kernels.loops.embedding import key_index
+
         if not len(rows):
             return
         rows = np.ascontiguousarray(rows)
@@ -108,6 +113,8 @@ class KeyRows:
           rows: int64 [n].
           values: [n, width].
         """
+        from tensorloom.kernels.loops.embedding import key_index
+
         distinct, sums = np.empty(len(rows), np.int64), np.empty_like(values)
         count = key_index.sum_by_row(rows, values, self._marks.rows, distinct, sums)
         return distinct[:count], sums[:count]

@@ -1,6 +1,6 @@
 """Embedding tables at run time: the rows of keys, and the slots of optimizers.
 
-All is done under the table's lock. A key gets a row when it is first updated; until
+All is done under the table's lock, and therefore stands in one file. A key gets a row when it is first updated; until
 then it reads what its row would begin with, which follows from seed and key alone.
 """
 
@@ -18,7 +18,6 @@ from tensorloom.framework.errors import FailedPreconditionError, invalid_argumen
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.embedding.growing_rows import GrowingRows
 from tensorloom.kernels.host.embedding.key_rows import KeyRows
-from tensorloom.kernels.loops.embedding import initial_values, key_index
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
@@ -30,12 +29,8 @@ _TOGETHER: Final = 1 << 15
 # Of the life of a row, the part after which old ones are looked for again.
 _LOOKS_PER_LIFE: Final = 4
 
-KINDS: Final = {
-    "constant": initial_values.CONSTANT,
-    "uniform": initial_values.UNIFORM,
-    "normal": initial_values.NORMAL,
-    "truncated_normal": initial_values.TRUNCATED_NORMAL,
-}
+#: Of first values.
+KINDS: Final = ("constant", "uniform", "normal", "truncated_normal")
 
 
 @dataclass(frozen=True)
@@ -43,7 +38,7 @@ class TableOptions:
     """What an embedding table is made with."""
 
     dim: int  # elements of a row
-    kind: str  # of first values: a key of KINDS
+    kind: str  # of first values: one of KINDS
     first: float  # the constant, lower bound or mean
     second: float  # the upper bound or standard deviation
     seed: int
@@ -119,6 +114,8 @@ class EmbeddingTable(Resource):
 
         A key without one reads its first values, or the filter's value if there is one.
         """
+        from tensorloom.kernels.loops.embedding import key_index
+
         out = np.empty((len(keys), self.options.dim), self.dtype.as_numpy_dtype)
         with self.lock:
             rows, missing = self._rows.find(keys)
@@ -132,8 +129,11 @@ class EmbeddingTable(Resource):
         return out
 
     def _fill_initial(self, keys: Any, at: Any, out: Any) -> None:
+        from tensorloom.kernels.loops.embedding import initial_values
+
         o = self.options
-        kind, seed = KINDS[o.kind], np.uint64(o.seed & (1 << 64) - 1)
+        kind = getattr(initial_values, o.kind.upper())
+        seed = np.uint64(o.seed & (1 << 64) - 1)
         initial_values.fill_initial(kind, o.first, o.second, seed, keys, at, out)
 
     # --- changing --------------------------------------------------------------------
@@ -202,6 +202,8 @@ class EmbeddingTable(Resource):
 
     def _add(self, keys: Any, step: int) -> Any:
         """New rows with first values."""
+        from tensorloom.kernels.loops.embedding import key_index
+
         rows = self._rows.add(keys, step)
         first = np.empty((len(keys), self.options.dim), self.dtype.as_numpy_dtype)
         self._fill_initial(keys, np.arange(len(keys)), first)
@@ -227,6 +229,8 @@ class EmbeddingTable(Resource):
 
     def upsert(self, keys: Any, values: Any, step: int) -> None:
         """Sets the rows of keys, admitted or not; of a repeated key the last counts."""
+        from tensorloom.kernels.loops.embedding import key_index
+
         with self.lock:
             rows, missing = self._rows.find(keys)
             if missing:
@@ -361,6 +365,8 @@ class EmbeddingTable(Resource):
           gone: keys that are to be removed first.
           slots: names, and what they begin with.
         """
+        from tensorloom.kernels.loops.embedding import key_index
+
         with self.lock:
             if gone is None:
                 self._clear()
@@ -391,6 +397,8 @@ class EmbeddingTable(Resource):
 def _update(
     formula: Any, blocks: Sequence[GrowingRows], at: Any, gradient: Any
 ) -> None:
+    from tensorloom.kernels.loops.embedding import key_index
+
     old = []
     for block in blocks:
         rows = np.empty(gradient.shape, block.dtype)
