@@ -1,7 +1,8 @@
 """Embedding tables at run time: the rows of keys, and the slots of optimizers.
 
-All is done under the table's lock, and therefore stands in one file. A key gets a row when it is first updated; until
-then it reads what its row would begin with, which follows from seed and key alone.
+All is done under the table's lock, and therefore stands in one file. A key gets a
+row when it is first updated; until then it reads what its row would begin with, which
+follows from seed and key alone.
 """
 
 from __future__ import annotations
