@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tensorloom.client.variables.keyed_variable import KeyedVariable
+from tensorloom.client.variables.variable_lists import started_from_checkpoints
 from tensorloom.client.variables.variable_policy import (
     VariableAggregation,
     VariableSynchronization,
@@ -15,6 +16,7 @@ from tensorloom.client.variables.variable_policy import (
 from tensorloom.framework.graph.graph import Tensor, colocate_with, device
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.array import constant as constant_op
 from tensorloom.ops.embedding import dynamic_embedding as embedding_ops
@@ -101,6 +103,15 @@ class EmbeddingShard(KeyedVariable):
         """An op on this shard's table."""
         with colocate_with(self._handle):
             return apply_op(f"DynamicEmbedding{op}", table=self._handle, **arguments)
+
+    def start_from(self, prefix: Any, name: str) -> None:
+        """From now on the initializer takes the rows of a checkpoint over; no slots."""
+        with colocate_with(self._handle):
+            prefix = convert_to_tensor(prefix, dtype=dtypes.string, name="prefix")
+        self._initializer_op = restore_op(self, prefix, name, with_slots=False)
+        started = started_from_checkpoints(self.graph)
+        if not any(one is self for one in started):
+            started.append(self)
 
     # --- optimizers ------------------------------------------------------------------
 
@@ -261,6 +272,7 @@ def restore_op(
     name: str | None = None,
     is_increment: bool = False,
     slots_required: bool = True,
+    with_slots: bool = True,
 ) -> Any:
     """The operation that takes a shard's keys of a checkpoint over.
 
@@ -269,7 +281,9 @@ def restore_op(
       name: of the whole variable in the checkpoint; its own when None.
       is_increment: changes what there is, rather than replacing it.
       slots_required: whether the checkpoint has to have all slots.
+      with_slots: whether slots are taken over; else they begin anew.
     """
+    slots = shard.slots if with_slots else {}
     return shard.run_op(
         "Restore",
         prefix=prefix,
@@ -278,6 +292,6 @@ def restore_op(
         num_shards=shard.num_shards,
         is_increment=is_increment,
         slots_required=slots_required,
-        slots=list(shard.slots),
-        fills=list(shard.slots.values()),
+        slots=list(slots),
+        fills=list(slots.values()),
     )

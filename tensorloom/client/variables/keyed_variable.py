@@ -19,6 +19,17 @@ class KeyedVariable(BaseResourceVariable):
 
     #: Of one row, and of the initial values of its slots.
     row_shape: TensorShape
+    #: Of all the places that hold rows together; a checkpoint has them under this name.
+    whole_name: str
+
+    def start_from(self, prefix: Any, name: str) -> None:
+        """From now on the initializer takes the rows of a checkpoint over.
+
+        Args:
+          prefix: of the checkpoint.
+          name: the whole variable's there.
+        """
+        raise AssertionError("abstract")
 
     def make_slot(self, name: str, fill: float) -> Any:
         """A slot with a name like `name`, of which new rows hold `fill`."""

@@ -83,8 +83,21 @@ def initialize_variables(var_list: Any, name: str = "init") -> Any:
 
 @export("initializers.global_variables", "global_variables_initializer")
 def global_variables_initializer() -> Any:
-    """An operation that initializes all global variables."""
-    return variables_initializer(global_variables())
+    """An operation that initializes all global variables.
+
+    Variables of rows by keys need none, but where they start from a checkpoint.
+    """
+    started = started_from_checkpoints(get_default_graph())
+    return variables_initializer([*global_variables(), *started])
+
+
+def started_from_checkpoints(graph: Any) -> list[Any]:
+    """The variables of rows by keys whose initializers read a checkpoint."""
+    started: list[Any] = graph.__dict__.setdefault(
+        "_started_from_checkpoints",
+        [],  # no collection: a MetaGraph cannot hold them
+    )
+    return started
 
 
 @export("initialize_all_variables")

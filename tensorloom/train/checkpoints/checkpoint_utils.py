@@ -8,6 +8,7 @@ from typing import Any
 
 from tensorloom.client.distribution.thread_modes import merge_call
 from tensorloom.client.program import program_log
+from tensorloom.client.variables.keyed_variable import KeyedVariable
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
 from tensorloom.client.variables.variable_scope_state import default_store
 from tensorloom.client.variables.variables import Variable
@@ -148,6 +149,10 @@ def _init_from_checkpoint(
     for name, target in sorted(assignment_map.items(), key=lambda item: item[0]):
         variable = _find_variable(target)
         if variable is not None:
+            keyed = _keyed(variable)
+            if keyed:
+                _start_rows(keyed, ckpt_dir_or_file, prefix, shapes, name)
+                continue
             _check_tensor(ckpt_dir_or_file, shapes, name, variable)
             _set_initializers(variable, prefix, name)
         else:
@@ -184,6 +189,34 @@ def _variable_or_slices(name: Any) -> Any:
     while f"{name}/part_{len(parts)}" in variables:
         parts.append(variables[f"{name}/part_{len(parts)}"])
     return parts
+
+
+def _keyed(variable: Any) -> list[KeyedVariable]:
+    """The places of a variable of rows by keys; none if it is another one."""
+    parts = variable if isinstance(variable, list) else [variable]
+    found = [part for part in parts if isinstance(part, KeyedVariable)]
+    return found if len(found) == len(parts) else []
+
+
+def _start_rows(
+    parts: list[KeyedVariable],
+    ckpt_dir_or_file: Any,
+    prefix: Any,
+    shapes: dict[str, list[int]],
+    name: str,
+) -> None:
+    found = shapes.get(f"{name}/part_0-values")
+    if found is None:
+        raise ValueError(
+            f"Rows of {name} are not found in {ckpt_dir_or_file} checkpoint {shapes}"
+        )
+    for part in parts:
+        if not part.row_shape.is_compatible_with(found[1:]):
+            raise ValueError(
+                f"Shape of rows of {part.whole_name} ({part.row_shape}) doesn't match "
+                f"with that of {name} ({found[1:]}) from checkpoint reader."
+            )
+        part.start_from(prefix, name)
 
 
 def _check_tensor(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tensorloom.client.program import program_log
+from tensorloom.client.variables.keyed_variable import KeyedVariable
 from tensorloom.client.variables.partitioned_variable import PartitionedVariable
 from tensorloom.client.variables.variable_partitions import PartitionInfo
 from tensorloom.client.variables.variables import Variable
@@ -175,6 +176,9 @@ def _grouped_variables(chosen: Any) -> dict[str, list[Any]]:
 
 
 def _name_of(variables: list[Any]) -> str:
+    keyed = {v.whole_name for v in variables if isinstance(v, KeyedVariable)}
+    if len(keyed) == 1:
+        return keyed.pop()
     names = saver_saveables.op_list_to_dict(variables)
     if len(names) > 1:
         raise TypeError(
@@ -259,6 +263,10 @@ def _start_with_words(
             "current_vocab_size, prev_ckpt, prev_vocab_path}."
         )
     parts = _parts(variable)
+    if isinstance(parts[0], KeyedVariable):
+        raise ValueError(
+            f"{parts[0].whole_name} has rows by keys: no vocabulary numbers them"
+        )
     rows = sum(part.get_shape().as_list()[0] for part in parts)
     for part in parts:
         shape = part.get_shape().as_list()
