@@ -87,6 +87,7 @@ class FuncGraph(Graph):
         self._functions = outer._functions
         self._construction = outer._construction
         self._collections = outer._collections
+        self.has_plain_gradients = outer.has_plain_gradients
         self._add_control_dependencies = outer._add_control_dependencies
         self._inherit_scopes(outer)
 
@@ -95,7 +96,8 @@ class FuncGraph(Graph):
         mine, theirs = self._scopes, outer._scopes
         mine.devices, mine.static_device = theirs.devices, theirs.static_device
         mine.attrs = theirs.attrs
-        mine.gradient_overrides = theirs.gradient_overrides
+        if self.frame is not None:  # TensorFlow builds it into the graph around it
+            mine.gradient_overrides = theirs.gradient_overrides
         mine.kernel_labels = theirs.kernel_labels
         mine.container = theirs.container
         mine.variable_creators = theirs.variable_creators
@@ -377,6 +379,11 @@ class FuncGraph(Graph):
             control_returns=tuple(op._name for op in self.control_outputs),
             is_stateful=self.is_stateful,
             arg_shapes=tuple(t._shape for t in self.inputs),
+            python_gradients={
+                op._name: op._python_gradient
+                for op in self._operations
+                if op._python_gradient is not None
+            },
         )
 
     @property

@@ -99,6 +99,7 @@ def add_body(
                 node.output_types,
             )
         op._device = op._device or node.device
+        op._python_gradient = function.python_gradients.get(node.name)
         ops[node.name] = op
         for i, tensor in enumerate(op._outputs):
             tensors[node.name, i] = tensor

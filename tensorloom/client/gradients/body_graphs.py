@@ -22,6 +22,7 @@ def call_graph(op: Operation) -> FuncGraph:
         function = library_bodies.called_function(op.graph, op._attrs["f"])
         body = library_bodies.from_function(function, op.inputs, op.graph)
         body.is_changed = False
+        body.has_plain_gradients |= function.is_imported
         op.__dict__["_body_graph"] = body
     return body
 

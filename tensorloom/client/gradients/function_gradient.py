@@ -48,7 +48,7 @@ def _call_grad(op: Operation, *grads: Any) -> Any:
         return of_call(NameAttrList(op._type, op._attrs))(op, *grads)
     called = op._attrs["f"]
     name = called.name
-    if op._python_gradient is not None or op.graph.functions[name].gradient:
+    if _python_gradient(op) is not None or op.graph.functions[name].gradient:
         return of_call(called)(op, *grads)
     body = library_bodies.called_function(op.graph, called)
     # The tensors of a branch that is not taken are dead: a call cannot hand them out.
@@ -174,12 +174,18 @@ class CallGradient(GradientGraph):
         return FuncGraph.capture(self, graph_mutation.add_output(self.op, tensor))
 
 
+def _python_gradient(op: Operation) -> Callable[..., Any] | None:
+    """The Python function that makes the gradient of this call, if one does."""
+    return None if op.graph.has_plain_gradients else op._python_gradient
+
+
 def of_call(called: NameAttrList) -> Callable[..., Any]:
     """The gradient function of calls of a function, with these attrs."""
 
     def gradient(op: Operation, *grads: Any) -> Any:
-        if op._python_gradient is not None:
-            return op._python_gradient(op, *grads)
+        own_gradient = _python_gradient(op)
+        if own_gradient is not None:
+            return own_gradient(op, *grads)
         graph = get_default_graph()
         own = graph.functions[called.name].gradient
         if own:
@@ -210,6 +216,7 @@ def _make_symbolic(name: str, functions: Mapping[str, FunctionIR]) -> MadeGradie
         outer.add_function(known)
     with outer.as_default():
         graph = FuncGraph(func_graph.unique_gradient_name(name), outer)
+        graph.has_plain_gradients = True
         shapes = function.arg_shapes or (UNKNOWN,) * len(function.arg_names)
         with graph.as_default():
             arguments = [
@@ -282,6 +289,7 @@ def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
     scope = gradient_scope()
     given = [(i, convert_to_tensor(g)) for i, g in enumerate(grads) if g is not None]
     graph = FuncGraph(func_graph.unique_gradient_name(function.name))
+    graph.has_plain_gradients = True
     arguments = [
         graph.add_argument(t.dtype, t.shape, name, t._handle_data)
         for name, t in zip(function.arg_names, op.inputs, strict=True)

@@ -229,6 +229,8 @@ class GradientWalk:
 
     def _gradient_function(self, op: Operation) -> Any:
         try:
+            if self._source_graph.has_plain_gradients:
+                return find_gradient(op._type) if op._inputs else None
             return get_gradient_function(op)
         except LookupError:
             pass

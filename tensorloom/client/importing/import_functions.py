@@ -81,7 +81,11 @@ class ImportedFunctions:
     def to_add(self) -> list[FunctionIR]:
         """The functions that the graph does not have, with their new names."""
         if not self._names:
-            return [f for n, f in self._imported.items() if n not in self._existing]
+            return [
+                replace(function, is_imported=True)
+                for name, function in self._imported.items()
+                if name not in self._existing
+            ]
         return [
             self._renamed(function)
             for name, function in self._imported.items()
@@ -93,6 +97,7 @@ class ImportedFunctions:
         return replace(
             function,
             problem=None if problem is None else problem.renamed(self._names),
+            is_imported=True,
             name=self._names.get(function.name, function.name),
             gradient=self._names.get(function.gradient, function.gradient),
             nodes={n: self.renamed_node(node) for n, node in function.nodes.items()},

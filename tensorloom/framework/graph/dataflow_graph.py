@@ -48,6 +48,9 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
     entry_nodes = 1
     #: Whether TensorFlow makes classic nodes for control flow in this graph.
     builds_classic = True
+    #: Whether the gradients of its operations are those of their types: neither
+    #: overrides nor Python gradient functions count, as for `SymbolicGradient`.
+    has_plain_gradients = False
 
     def __init__(self) -> None:
         GraphScopes.__init__(self)

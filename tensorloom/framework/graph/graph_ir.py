@@ -7,7 +7,7 @@ from `GraphIR` to `GraphIR`; nodes are never changed in place, so graphs share t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -98,6 +98,10 @@ class FunctionIR:
     #: Why it cannot be called, if it cannot. Then it has no nodes, and its arguments
     #: and results are only told where the problem says so.
     problem: FunctionProblem | None = None
+    #: Nodes whose gradient a Python function makes, in the process that traced them.
+    python_gradients: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    #: True when it came with a GraphDef: nobody traced it here.
+    is_imported: bool = False
 
     def check(self) -> None:
         """Raises InvalidArgumentError or NotFoundError if it cannot be called."""

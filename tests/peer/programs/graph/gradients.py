@@ -176,3 +176,59 @@ grads = tf.gradients(loss, [x, w, scale, offset])
 feed = {x: np.sin(np.arange(100.0)).reshape(2, 5, 5, 2)}
 with tf.Session() as sess:
     result = sess.run([c, v, n, mean, var, p, q, b], feed), sess.run(grads, feed)
+
+# program: custom gradients in functions and in graphs that are imported
+# not in 2.21
+import importlib, itertools
+numbers = itertools.count()
+Defun = importlib.import_module(tf.__name__ + ".python.framework.function").Defun
+@tf.RegisterGradient("ProgramHalf")
+def half(op, grad):
+    return grad * 0.5
+def overridden():
+    return tf.get_default_graph().gradient_override_map({"Square": "ProgramHalf"})
+def square(x):
+    return tf.square(x) * 2.0
+def overridden_square(x):
+    with overridden():
+        return square(x)
+@tf.custom_gradient
+def custom(x):
+    return tf.square(x), lambda dy: dy * 100.0
+def of_defun(body, **options):
+    return lambda x: Defun(tf.float32, func_name="body%d" % next(numbers), **options)(body)(x)
+def of_function(body):
+    return lambda x: tf.function(body, autograph=False)(x)
+def around(f):
+    def call(x):
+        with overridden():
+            return f(x)
+    return call
+def in_branch(x):
+    with overridden():
+        return tf.cond(x[0] > 0.0, lambda: square(x), lambda: x)
+tenfold = of_defun(square, python_grad_func=lambda op, dy: dy * 10.0)
+cases = [("defun", of_defun(overridden_square)), ("function", of_function(overridden_square)),
+         ("around defun", around(of_defun(square))), ("around function", around(of_function(square))),
+         ("branch", in_branch), ("function of a branch", of_function(in_branch)),
+         ("defun of custom", of_defun(lambda x: custom(x))), ("function of custom", of_function(lambda x: custom(x))),
+         ("defun in function", of_function(of_defun(overridden_square))), ("defun in defun", of_defun(of_defun(overridden_square))),
+         ("python gradient", tenfold), ("python gradient in function", of_function(tenfold)), ("python gradient in defun", of_defun(tenfold)),
+         ("custom", lambda x: custom(x))]
+result = []
+for name, build in cases:
+    graph = tf.Graph()
+    with graph.as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        y = build(x)
+        result.append((name, sess.run([y, tf.gradients(y, x)[0]], {x: [1.0, 2.0]})))
+for name, build in cases:
+    if name in ("custom", "function", "function of custom", "python gradient in function"):
+        continue
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [2], name="x")
+        name_of_y = build(x).name
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x, y = tf.import_graph_def(graph.as_graph_def(), return_elements=["x:0", name_of_y], name="")
+        result.append(("imported " + name, sess.run(tf.gradients(y, x)[0], {x: [1.0, 2.0]})))
