@@ -50,6 +50,7 @@ late_modules.add(
 )
 late_modules.add_kind("variable", ["tensorloom.client.variables.variable_scope"])
 late_modules.add_kind("dataset", ["tensorloom.data.dataset"])
+late_modules.add_kind("input service", ["tensorloom.data.service.client"])
 late_modules.add_kind(
     "branch output", ["tensorloom.client.control_flow.branch_outputs"]
 )

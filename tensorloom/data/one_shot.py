@@ -99,5 +99,10 @@ def dataset_ops(variant: Tensor) -> set[Operation]:
         op = pending.pop()
         if op not in found:
             found.add(op)
-            pending += [t._op for t in op._inputs if t._dtype.name == "variant"]
+            pending += [t._op for t in op._inputs if _is_of_dataset(t)]
     return found
+
+
+def _is_of_dataset(tensor: Tensor) -> bool:
+    """Whether it is a dataset, or the id of one that an input service is told of."""
+    return tensor._dtype.name == "variant" or tensor._op.type == "RegisterInputDataset"

@@ -46,10 +46,14 @@ class RecordDataset(Dataset):
         self, types: Any, shapes: Any, files: Sequence[Any], opens: _Open
     ) -> None:
         super().__init__(types, shapes)
-        self._files, self._open = files, opens
+        self.files, self._open = files, opens
+
+    def of(self, files: Sequence[Any]) -> RecordDataset:
+        """The same of other files."""
+        return RecordDataset(self.types, self.shapes, files, self._open)
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        return _RecordIterator(self._files, self._open)
+        return _RecordIterator(self.files, self._open)
 
 
 class _RecordIterator(DatasetIterator):

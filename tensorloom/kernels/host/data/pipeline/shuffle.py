@@ -82,6 +82,20 @@ class ShuffleDataset(Dataset):
             return INFINITE
         return n if n < 0 else n * self._count
 
+    @property
+    def count(self) -> int:
+        """How many rounds; negative for ever."""
+        return self._count
+
+    @property
+    def given_seeds(self) -> tuple[int, int]:
+        """Those of the node; both are 0 where it has none."""
+        return self._seeds
+
+    def of(self, source: Dataset, seeds: tuple[int, int]) -> ShuffleDataset:
+        """One round of another source in the order of these seeds."""
+        return ShuffleDataset(source, self._buffer_size, seeds, None)
+
     def repeated(self, count: int) -> ShuffleDataset | None:
         """This dataset repeated without a break; None if each round is the same."""
         if self._reshuffle is None or self._count != 1:

@@ -1,0 +1,407 @@
+"""A dispatcher: answers workers and consumers, and writes down what it promises."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.data.service.config import (
+    AT_LEAST_ONCE,
+    DISTRIBUTED_EPOCH,
+    EXACTLY_ONCE,
+    PARALLEL_EPOCHS,
+)
+from tensorloom.data.service.state import TO_THE_END, Job, Piece, State
+from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.runtime.input_service import ENDLESS, INDIVISIBLE
+
+if TYPE_CHECKING:
+    from tensorloom.data.service.calls import Answer, Fields
+    from tensorloom.data.service.journal import Journal
+
+#: A consumer that asks for work waits so long before it is told to ask again.
+_LONGEST_WAIT_S: Final = 1.0
+#: Who has not claimed anything for so long loses its piece to one that has no work.
+_STALLED_S: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a dispatcher waits, in seconds."""
+
+    silence_s: float = 60.0  # of workers and consumers
+    unused_s: float | None = 300.0  # of jobs without consumers; None: for ever
+
+
+class Dispatcher:
+    """Answers calls. What it answers is in the journal before it is said.
+
+    Args:
+      journal: where it writes; None: it forgets all when it ends.
+      limits: how long it waits for others.
+      is_allowed: raises where the graph of a dataset is refused.
+      holds: raises where another dispatcher has taken over.
+      clock: gives seconds.
+    """
+
+    def __init__(
+        self,
+        journal: Journal | None = None,
+        limits: Limits | None = None,
+        is_allowed: Callable[[bytes], None] = lambda graph: None,
+        holds: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.state = State()
+        self._journal, self._limits = journal, limits or Limits()
+        self._is_allowed, self._holds, self._clock = is_allowed, holds, clock
+        self._changed = threading.Condition()
+        self._is_stopped = False
+        self._workers: dict[str, tuple[str, float]] = {}  # id: (address, last heard)
+        self._consumers: dict[tuple[int, str], float] = {}
+        self._claimed: dict[tuple[int, int], float] = {}  # when a piece was worked on
+        self._used: dict[int, float] = {}  # when a job last had a consumer
+        if journal is not None:
+            for event in journal.events:
+                self.state.apply(event)
+        if not self.state.next_job:
+            # A worker may have runs of a dispatcher that has forgotten its jobs.
+            self.state.next_job = secrets.randbits(40) + 1
+        if journal is not None:
+            journal.rewrite(self.state.events())
+        now = clock()
+        for job in self.state.jobs.values():
+            self._used[job.number] = now
+            for piece in job.pieces.values():
+                self._consumers[job.number, piece.owner] = now
+
+    def answers(self) -> dict[str, Answer]:
+        """What answers each method."""
+        return {
+            "Register": self._register,
+            "GetDataset": self._get_dataset,
+            "OpenJob": self._open_job,
+            "NextPiece": self._next_piece,
+            "Claim": self._claim,
+            "Beat": self._beat,
+            "Leave": self._leave,
+            "WorkerBeat": self._worker_beat,
+            "WorkerLeave": self._worker_leave,
+            "Describe": self._describe,
+        }
+
+    def stop(self) -> None:
+        """Lets nobody wait any more."""
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify_all()
+
+    def look_around(self) -> None:
+        """Gives up who has been silent for too long, and jobs that nobody reads."""
+        with self._durable():
+            now = self._clock()
+            oldest = now - self._limits.silence_s
+            for worker, (_, heard) in list(self._workers.items()):
+                if heard < oldest:
+                    del self._workers[worker]
+            for (number, consumer), heard in list(self._consumers.items()):
+                if heard < oldest:
+                    self._lose(self.state.jobs.get(number), consumer, [])
+            self._forget_unused(now)
+            if self._journal is not None and self._journal.is_long:
+                self._journal.rewrite(self.state.events())
+
+    def _forget_unused(self, now: float) -> None:
+        for number, _ in self._consumers:
+            self._used[number] = now
+        if self._limits.unused_s is None:
+            return
+        for number, used in list(self._used.items()):
+            if used < now - self._limits.unused_s:
+                self._commit({"kind": "forget", "job": number})
+                del self._used[number]
+
+    # --- changes ------------------------------------------------------------------
+
+    @contextmanager
+    def _durable(self) -> Iterator[None]:
+        """Changes are made within, and are on the disk behind it."""
+        self._holds()
+        with self._changed:
+            yield
+            self._changed.notify_all()
+        if self._journal is not None:
+            self._journal.sync()
+
+    def _commit(self, event: Fields) -> None:
+        if self._journal is not None:
+            self._journal.append(event)
+        self.state.apply(event)
+
+    # --- datasets -----------------------------------------------------------------
+
+    def _register(self, fields: Fields, graph: bytes) -> tuple[Fields, bytes]:
+        self._is_allowed(graph)
+        name = fields["dataset"] or hashlib.blake2b(graph, digest_size=16).hexdigest()
+        event = {**fields, "kind": "dataset", "dataset": name}
+        event["graph"] = base64.b64encode(graph).decode()
+        with self._durable():
+            if name not in self.state.datasets:
+                self._commit(event)
+        return {"dataset": name}, b""
+
+    def _get_dataset(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._durable():
+            dataset = self._dataset(fields["dataset"])
+        found = {name: dataset[name] for name in ("types", "shapes")}
+        return found, base64.b64decode(dataset["graph"])
+
+    def _dataset(self, name: str) -> Fields:
+        dataset = self.state.datasets.get(name)
+        if dataset is None:
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"The dispatcher knows no dataset {name!r}. It forgets its datasets "
+                "when it is started again without fault_tolerant_mode.",
+            )
+        return dataset
+
+    # --- jobs ---------------------------------------------------------------------
+
+    def _open_job(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._durable():
+            job = self.state.job_named(fields["name"], fields["iteration"])
+            if job is None:
+                job = self._make_job(fields)
+            for name in ("dataset", "mode", "delivery"):
+                if getattr(job, name) != fields[name]:
+                    raise invalid_argument(
+                        f"The job {job.name!r} has the {name} "
+                        f"{getattr(job, name)!r}, and this consumer wants "
+                        f"{fields[name]!r}"
+                    )
+            self._hear(job, fields["consumer"])
+            return {"job": job.number, "workers": self._addresses()}, b""
+
+    def _make_job(self, fields: Fields) -> Job:
+        dataset = self._dataset(fields["dataset"])
+        mode, delivery = fields["mode"], fields["delivery"]
+        if mode not in (PARALLEL_EPOCHS, DISTRIBUTED_EPOCH):
+            raise invalid_argument(f"There is no processing mode {mode!r}")
+        if delivery not in (EXACTLY_ONCE, AT_LEAST_ONCE):
+            raise invalid_argument(f"There is no delivery {delivery!r}")
+        elements, splits, size = dataset["elements"], 0, 1
+        if mode == DISTRIBUTED_EPOCH:
+            if elements == INDIVISIBLE:
+                raise errors.UnimplementedError(
+                    None,
+                    None,
+                    "This dataset cannot be divided for distributed_epoch: "
+                    f"{dataset['reason']}. Use parallel_epochs.",
+                )
+            multiple = max(1, dataset["multiple"])
+            size = max(1, fields["split_size"] or dataset["size"])
+            size = -(-size // multiple) * multiple
+            splits = ENDLESS if elements == ENDLESS else -(-elements // size)
+        number = self.state.next_job
+        event = {
+            **{k: fields[k] for k in ("name", "iteration", "dataset")},
+            **{"kind": "job", "number": number, "mode": mode, "delivery": delivery},
+            **{"splits": splits, "split_size": size, "elements": elements},
+        }
+        self._commit(event)
+        return self.state.jobs[number]
+
+    def _job(self, fields: Fields) -> Job:
+        """The job of a consumer that is in it."""
+        job = self._known_job(fields)
+        self._check_member(job, fields["consumer"])
+        return job
+
+    def _known_job(self, fields: Fields) -> Job:
+        job = self.state.jobs.get(fields["job"])
+        if job is None:
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"The dispatcher knows no job {fields['job']}. It forgets jobs that "
+                "nobody reads for long, and all of them when it is started again "
+                "without fault_tolerant_mode.",
+            )
+        return job
+
+    def _check_member(self, job: Job, consumer: str) -> None:
+        if consumer in job.left:
+            raise errors.AbortedError(
+                None,
+                None,
+                f"A consumer of the job {job.name!r} was silent for "
+                f"{self._limits.silence_s:g} s: what it had not claimed is others'",
+            )
+        self._hear(job, consumer)
+
+    def _hear(self, job: Job, consumer: str) -> None:
+        self._consumers[job.number, consumer] = self._used[job.number] = self._clock()
+
+    def _lose(self, job: Job | None, consumer: str, ranges: list[Any]) -> None:
+        if job is not None and consumer not in job.left:
+            event = {"kind": "leave", "job": job.number, "consumer": consumer}
+            self._commit({**event, "ranges": ranges})
+        if job is not None:
+            self._consumers.pop((job.number, consumer), None)
+
+    # --- pieces -------------------------------------------------------------------
+
+    def _next_piece(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._durable():
+            job = self._job(fields)
+            until = self._clock() + _LONGEST_WAIT_S
+            while True:
+                piece = self._take(job, fields)
+                if piece is not None:
+                    self._claimed[job.number, piece.number] = self._clock()
+                    return self._told(job, piece), b""
+                if job.is_over:
+                    return {"over": True}, b""
+                left = until - self._clock()
+                if left <= 0 or self._is_stopped or job.number not in self.state.jobs:
+                    return {"over": False}, b""
+                self._changed.wait(left)
+
+    def _take(self, job: Job, fields: Fields) -> Piece | None:
+        consumer, request = fields["consumer"], fields["request"]
+        for piece in job.of(consumer):
+            if piece.request == request:
+                return piece  # the answer was lost
+        if not job.has_more and job.delivery == EXACTLY_ONCE:
+            self._take_from_stalled(job, consumer)
+        if not job.has_more:
+            return None
+        event = {"kind": "take", "job": job.number}
+        self._commit({**event, "consumer": consumer, "request": request})
+        return job.pieces[job.next_piece - 1]
+
+    def _take_from_stalled(self, job: Job, consumer: str) -> None:
+        """Returns a piece whose consumer does not go on: others may wait for them."""
+        oldest = self._clock() - _STALLED_S
+        for piece in job.pieces.values():
+            at = self._claimed.setdefault((job.number, piece.number), self._clock())
+            if piece.owner != consumer and at < oldest:
+                event = {"kind": "return", "job": job.number, "piece": piece.number}
+                self._commit(event)
+                return
+
+    @staticmethod
+    def _told(job: Job, piece: Piece) -> Fields:
+        begin, end = job.bounds(piece.split)
+        return {
+            **{"piece": piece.number, "split": piece.split, "begin": begin},
+            **{"end": end, "first": piece.position, "stop": piece.stop},
+        }
+
+    def _claim(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        """A consumer wants to give elements to its program: are they its own still?"""
+        with self._durable():
+            job = self._known_job(fields)
+            begin, end, done = fields["begin"], fields["end"], fields["done"]
+            piece = job.pieces.get(fields["piece"])
+            is_own = piece is not None and piece.owner == fields["consumer"]
+            said = job.claims.get(fields["consumer"]) == (fields["piece"], end)
+            if said and not (is_own and done):
+                return {"granted": True}, b""  # the first answer was lost
+            self._check_member(job, fields["consumer"])
+            if piece is None or not is_own:
+                return {"granted": False}, b""
+            if job.delivery == EXACTLY_ONCE and (
+                piece.position != begin or end < begin
+            ):
+                raise invalid_argument(
+                    f"Elements [{begin}, {end}) are claimed of a piece that is at "
+                    f"{piece.position}"
+                )
+            names = ("job", "piece", "end", "done")
+            self._commit({"kind": "claim", **{name: fields[name] for name in names}})
+            key = job.number, piece.number
+            if done:
+                self._claimed.pop(key, None)
+            else:
+                self._claimed[key] = self._clock()
+            return {"granted": True}, b""
+
+    # --- who is there -------------------------------------------------------------
+
+    def _beat(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._durable():
+            self._job(fields)
+            return {"workers": self._addresses()}, b""
+
+    def _leave(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._durable():
+            job = self.state.jobs.get(fields["job"])
+            ranges = [_range(job, each) for each in fields["ranges"]] if job else []
+            self._lose(job, fields["consumer"], ranges)
+            return {}, b""
+
+    def _worker_beat(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._durable():
+            self._workers[fields["worker"]] = fields["address"], self._clock()
+            gone = [n for n in fields["jobs"] if n not in self.state.jobs]
+            return {"forget": gone}, b""
+
+    def _worker_leave(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._durable():
+            self._workers.pop(fields["worker"], None)
+            return {}, b""
+
+    def _addresses(self) -> dict[str, str]:
+        return {worker: address for worker, (address, _) in self._workers.items()}
+
+    def _describe(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._durable():
+            jobs = [self._described(job) for job in self.state.jobs.values()]
+            return {
+                "datasets": len(self.state.datasets),
+                "workers": self._addresses(),
+                "jobs": jobs,
+            }, b""
+
+    def _described(self, job: Job) -> Fields:
+        consumers = [name for number, name in self._consumers if number == job.number]
+        return {
+            **{"name": job.name, "iteration": job.iteration, "mode": job.mode},
+            **{"delivery": job.delivery, "splits": job.splits},
+            **{"handed_out": job.next_split, "returned": len(job.returned)},
+            **{"pieces": len(job.pieces), "consumers": len(consumers)},
+            "is_over": job.mode == DISTRIBUTED_EPOCH and job.is_over,
+        }
+
+
+def _range(job: Job, given: Any) -> tuple[int, int, int]:
+    """Elements of a split that were claimed and not given.
+
+    Raises:
+      errors.InvalidArgumentError: they can be no such elements.
+    """
+    if (
+        not isinstance(given, list)
+        or len(given) != 3
+        or not all(type(number) is int for number in given)
+    ):
+        raise invalid_argument(f"{given!r:.100} is no range of elements of a split")
+    split, begin, end = given
+    if (
+        not 0 <= split < job.next_split
+        or begin < 0
+        or not (begin < end or end == TO_THE_END)
+    ):
+        raise invalid_argument(f"The job has given out no elements {given}")
+    return split, begin, end

@@ -1,0 +1,151 @@
+"""A worker: makes the elements that consumers ask for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.data.service import elements
+from tensorloom.data.service.calls import call
+from tensorloom.data.service.pipelines import Pipeline
+from tensorloom.data.service.runs import Part, Run
+from tensorloom.framework import errors
+
+if TYPE_CHECKING:
+    from tensorloom.data.service.calls import Answer, Fields
+    from tensorloom.transport.interface import Channel
+
+#: Pipelines of a dataset that are kept for its next splits.
+_KEPT: Final = 4
+#: A run that nobody asks for so long is ended: its consumer is gone.
+_UNUSED_S: Final = 120.0
+_DISPATCHER_S: Final = 60.0
+_JOIN_S: Final = 10.0
+
+
+class Worker:
+    """Answers calls for elements.
+
+    Args:
+      dispatcher: the way to it, which knows the datasets.
+    """
+
+    def __init__(self, dispatcher: Channel) -> None:
+        self._dispatcher = dispatcher
+        self._lock = threading.Lock()
+        self._runs: dict[tuple[int, int], Run] = {}
+        self._datasets: dict[str, tuple[Fields, bytes]] = {}
+        self._idle: dict[str, list[Pipeline]] = {}
+        self._is_stopped = False
+        self.made = 0  # elements that were sent
+
+    def answers(self) -> dict[str, Answer]:
+        """What answers each method."""
+        return {
+            "GetElements": self._get_elements,
+            "Release": self._release,
+            "Describe": self._describe,
+        }
+
+    def jobs(self) -> list[int]:
+        """The jobs that runs are of."""
+        with self._lock:
+            return sorted({job for job, _ in self._runs})
+
+    def forget(self, jobs: list[int]) -> None:
+        """Ends the runs of jobs that are over, and those that nobody asks for."""
+        oldest = time.monotonic() - _UNUSED_S
+        with self._lock:
+            ended = [
+                key
+                for key, run in self._runs.items()
+                if key[0] in jobs or (run.used < oldest and not run.part.is_whole)
+            ]
+            runs = [self._runs.pop(key) for key in ended]
+        for run in runs:
+            run.close()
+
+    def stop(self) -> None:
+        """Ends all runs and their threads."""
+        with self._lock:
+            self._is_stopped = True
+            runs, self._runs = list(self._runs.values()), {}
+            idle, self._idle = self._idle, {}
+        for run in runs:
+            run.close()
+        for pipelines in idle.values():
+            for pipeline in pipelines:
+                pipeline.close()
+        for run in runs:
+            run.join(_JOIN_S)
+
+    def _get_elements(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        run = self._run(fields)
+        first, items, ended = run.take(fields["first"], fields["most"])
+        try:
+            found, content = elements.pack(items)
+        except errors.OpError as error:
+            failed: list[elements.Item] = [error] * len(items)
+            found, content = elements.pack(failed)
+        self.made += len(items)
+        return {**found, "first": first, "ended": ended}, content
+
+    def _run(self, fields: Fields) -> Run:
+        key = fields["job"], fields["piece"]
+        part = Part(
+            fields["dataset"],
+            fields["begin"],
+            fields["end"],
+            fields["seed"],
+            fields["first"],
+        )
+        with self._lock:
+            if self._is_stopped:
+                raise errors.UnavailableError(None, None, "The worker has stopped")
+            run = self._runs.get(key)
+            if run is not None and run.can_give(part.first):
+                return run
+            made = self._runs[key] = Run(part, self._borrow, self._give_back)
+        if run is not None:
+            run.close()
+        return made
+
+    def _release(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._lock:
+            run = self._runs.pop((fields["job"], fields["piece"]), None)
+        if run is not None:
+            run.close()
+        return {}, b""
+
+    def _describe(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
+        with self._lock:
+            return {"runs": len(self._runs), "elements": self.made}, b""
+
+    # --- pipelines ------------------------------------------------------------------
+
+    def _borrow(self, dataset: str) -> Pipeline:
+        with self._lock:
+            idle = self._idle.get(dataset)
+            if idle:
+                return idle.pop()
+            found = self._datasets.get(dataset)
+        if found is None:
+            found = call(
+                self._dispatcher,
+                "GetDataset",
+                {"dataset": dataset},
+                timeout_s=_DISPATCHER_S,
+            )
+            with self._lock:
+                self._datasets[dataset] = found
+        about, graph = found
+        return Pipeline(graph, about["types"], about["shapes"])
+
+    def _give_back(self, dataset: str, pipeline: Pipeline) -> None:
+        with self._lock:
+            idle: list[Any] = self._idle.setdefault(dataset, [])
+            if not self._is_stopped and len(idle) < _KEPT:
+                idle.append(pipeline)
+                return
+        pipeline.close()
