@@ -243,6 +243,11 @@ class WorkerServer(_Server):
         period_ms = config.heartbeat_interval_ms or _BEAT_MS
         self._every(period_ms / 1000, self._beat, "tensorloom-input-worker")
 
+    @property
+    def address(self) -> str:
+        """Where consumers reach it: `host:port`."""
+        return self._address
+
     def stop(self) -> None:
         """Stops. What it was making is made by others."""
         if self._is_started and not self._stopped.is_set():

@@ -65,6 +65,8 @@ SAFE_PATTERNS: Final = (
     "*Kinesis*",
     "Dataset*Service*",
     "*DataServiceDataset*",
+    "*InputServiceDataset*",
+    "RegisterInputDataset",
     "*Decode*Video*",
     "DecodeAudio*",
 )
