@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorloom.data.service.dispatcher import Dispatcher
+if TYPE_CHECKING:
+    from tensorloom.data.service.dispatcher import Dispatcher
 
 JOB = {
     "name": "job",
