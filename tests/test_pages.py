@@ -54,6 +54,7 @@ def _records() -> dict[str, Any]:
 PAGES: dict[str, Callable[[], dict[str, Any]]] = {
     "checkpoints": _a_saver,
     "embeddings": _a_place,
+    "input-service": dict,
     "saved-model": _a_model,
     "summaries": _records,
     "training-sessions": dict,

@@ -4,7 +4,7 @@ A step takes a whole pass, in batches of a hundred.
 """
 
 from benchmarks.workloads import inputs
-from benchmarks.workloads.table import Table
+from benchmarks.workloads.table import Table, seconds_of
 
 table = Table()
 
@@ -57,6 +57,31 @@ def shuffled(tf):
 def mapped_and_shuffled(tf):
     dataset = tf.data.Dataset.range(ELEMENTS).map(lambda x: x * 2 + 1)
     return passes(tf, dataset.shuffle(10 * 1000, seed=1).batch(BATCH))
+
+
+@table.once(
+    "figure: 20,000 mapped scalars in batches through an input service / in process",
+    seconds=3.0,
+    unit="times",
+)
+def through_a_service(tf):
+    """The least time of a pass of each, in turns; the worker is in this process."""
+    service = tf.data.experimental.service
+    dispatcher = service.DispatchServer()
+    address = dispatcher.target[len("grpc://") :]
+    worker = service.WorkerServer(service.WorkerConfig(address))
+    try:
+        own = tf.data.Dataset.range(ELEMENTS).map(lambda x: x * 2 + 1).batch(BATCH)
+        made = own.apply(service.distribute("distributed_epoch", dispatcher.target))
+        passes_of = [passes(tf, made), passes(tf, own)]
+        steps = [next(each) for each in passes_of]
+        turns = [[seconds_of(step) for step in steps] for _ in range(7)]
+        for each in reversed(passes_of):
+            each.close()
+        return min(turn[0] for turn in turns) / min(turn[1] for turn in turns)
+    finally:
+        worker.stop()
+        dispatcher.stop()
 
 
 EXAMPLES = 2 * 1000

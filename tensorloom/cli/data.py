@@ -86,7 +86,9 @@ def _dispatch(options: argparse.Namespace) -> int:
     denied = options.deny_ops.split(",") if options.deny_ops else ()
     server = service.DispatchServer(config, host=options.host, deny_ops=denied)
     _serve(server, f"The dispatcher is at {server.target}")
-    return 0
+    if server.has_lost:
+        print(f"tensorloom data: {server.has_lost}", file=sys.stderr)
+    return 1 if server.has_lost else 0
 
 
 def _work(options: argparse.Namespace) -> int:

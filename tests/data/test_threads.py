@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import time
+import types
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.kernels.host.data.pipeline import environment
 
 D = tf.data.Dataset
 
@@ -174,3 +177,11 @@ def test_many_threads_share_an_iterator() -> None:
         for reader in readers:
             reader.join()
     assert sorted(found) == list(range(400))
+
+
+def test_torch_that_another_thread_is_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+    half = types.ModuleType("torch")
+    half.__spec__ = types.SimpleNamespace(_initializing=True)  # type: ignore[assignment]
+    monkeypatch.setitem(sys.modules, "torch", half)
+    with environment.without_gradients() as entered:
+        assert entered is None

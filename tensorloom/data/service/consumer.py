@@ -6,6 +6,9 @@ A fetcher asks for a piece and fetches its elements from its worker. A chunk of 
 claimed at the dispatcher before the program gets the first (`exactly_once`): from then
 on nobody else does. A worker that is gone, or hangs, costs nothing: another fetcher
 goes on with its piece behind what was fetched.
+
+The file is above the usual length: the program, the fetchers and the thread that claims
+share one lock and one account of what is outstanding, and are read together.
 """
 
 from __future__ import annotations
@@ -87,6 +90,8 @@ class Consumer:
         self._claims = not self._shares and reading.delivery != AT_LEAST_ONCE
         self._most = reading.max_outstanding or _OUTSTANDING
         self._dispatcher = GrpcChannel(reading.address)
+        # Who asks for work may be let wait: a channel that closes ends such calls.
+        self._work = GrpcChannel(reading.address)
         self._name = self._member = uuid.uuid4().hex
         self._job = -1
         self._call_s = task_timeout_s() or None
@@ -156,7 +161,7 @@ class Consumer:
                 return
             self._is_closed = True
             self._changed.notify_all()
-            channels = list(self._channels)
+            channels = [self._work, *self._channels]
         self._stop.set()
         for channel in channels:
             channel.close()  # what is fetched from a worker that hangs, ends too
@@ -210,12 +215,15 @@ class Consumer:
 
     # --- the dispatcher's side ------------------------------------------------------
 
-    def _ask(self, name: str, fields: Fields) -> Fields:
+    def _ask(
+        self, name: str, fields: Fields, channel: GrpcChannel | None = None
+    ) -> Fields:
         """Calls the dispatcher, and waits for one that is away."""
+        channel = channel or self._dispatcher
         until = time.monotonic() + _DISPATCHER_S
         while True:
             try:
-                return call(self._dispatcher, name, fields, b"", self._call_s)[0]
+                return call(channel, name, fields, b"", self._call_s)[0]
             except GONE as error:
                 if time.monotonic() > until:
                     raise errors.UnavailableError(
@@ -345,7 +353,7 @@ class Consumer:
             job, member = self._job, self._member
         request = {"job": job, "consumer": member, "request": uuid.uuid4().hex}
         try:
-            found = self._ask("NextPiece", request)
+            found = self._ask("NextPiece", request, self._work)
         except errors.AbortedError:
             self._stop.wait(_BEAT_S)  # it joins again with its next beat
             return None

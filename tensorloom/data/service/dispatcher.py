@@ -1,4 +1,9 @@
-"""A dispatcher: answers workers and consumers, and writes down what it promises."""
+"""A dispatcher: answers workers and consumers, and writes down what it promises.
+
+All its answers are in this one file, above the usual length, because they keep one
+promise under one lock: what an answer says is in the journal (`_durable`, `_commit`).
+What the answers change is in `state.py`; here is who asks, when, and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -116,6 +121,7 @@ class Dispatcher:
                 if heard < oldest:
                     self._lose(self.state.jobs.get(number), consumer, [])
             self._forget_unused(now)
+            self._forget_returned()
             if self._journal is not None and self._journal.is_long:
                 self._journal.rewrite(self.state.events())
 
@@ -129,6 +135,14 @@ class Dispatcher:
                 self._commit({"kind": "forget", "job": number})
                 del self._used[number]
 
+    def _forget_returned(self) -> None:
+        jobs = self.state.jobs
+        self._claimed = {
+            (number, piece): at
+            for (number, piece), at in self._claimed.items()
+            if number in jobs and piece in jobs[number].pieces
+        }
+
     # --- changes ------------------------------------------------------------------
 
     @contextmanager
@@ -140,6 +154,7 @@ class Dispatcher:
             self._changed.notify_all()
         if self._journal is not None:
             self._journal.sync()
+            self._holds()  # who has taken over does not know of this
 
     def _commit(self, event: Fields) -> None:
         if self._journal is not None:
@@ -263,9 +278,9 @@ class Dispatcher:
 
     def _next_piece(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
         with self._durable():
-            job = self._job(fields)
             until = self._clock() + _LONGEST_WAIT_S
             while True:
+                job = self._job(fields)  # which may be left meanwhile
                 piece = self._take(job, fields)
                 if piece is not None:
                     self._claimed[job.number, piece.number] = self._clock()
@@ -273,7 +288,7 @@ class Dispatcher:
                 if job.is_over:
                     return {"over": True}, b""
                 left = until - self._clock()
-                if left <= 0 or self._is_stopped or job.number not in self.state.jobs:
+                if left <= 0 or self._is_stopped:
                     return {"over": False}, b""
                 self._changed.wait(left)
 

@@ -38,6 +38,9 @@ class Journal:
 
     Args:
       directory: of a local disk; made if it is not there.
+      locks: whether to lock it. False: the caller has another lock, whose last holder
+        may hang with the file open. What it still writes goes into a file that
+        `rewrite` has replaced.
 
     Raises:
       errors.FailedPreconditionError: another dispatcher has it.
@@ -45,7 +48,7 @@ class Journal:
       OSError: the directory cannot be used.
     """
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, locks: bool = True) -> None:
         self._directory = Path(directory)
         self._directory.mkdir(parents=True, exist_ok=True)
         self._path = self._directory / "journal"
@@ -53,7 +56,8 @@ class Journal:
         self._syncing = threading.Lock()
         self._appended = self._synced = 0
         self._failure: OSError | None = None
-        self._lock = _lock(self._directory / "lock")
+        self._is_open = True
+        self._lock = _lock(self._directory / "lock") if locks else None
         try:
             self.events, end = read(self._path)
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
@@ -65,7 +69,7 @@ class Journal:
             os.fsync(self._file)
             _sync_directory(self._directory)
         except BaseException:
-            os.close(self._lock)
+            self._unlock()
             raise
         self._size = self._compacted_at = end
 
@@ -136,11 +140,15 @@ class Journal:
     def close(self) -> None:
         """Closes the file, and lets another dispatcher have the directory."""
         with self._syncing, self._appending:
-            if self._lock >= 0:
+            if self._is_open:
+                self._is_open = False
                 self._failure = OSError("the journal is closed")
                 os.close(self._file)
-                os.close(self._lock)
-                self._lock = -1
+                self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
 
     def _check(self) -> None:
         if self._failure is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
+from tensorloom.client.program import program_log
 from tensorloom.coordination.writers import job_coordinator
 from tensorloom.data.service import calls
 from tensorloom.data.service.config import (
@@ -128,6 +130,7 @@ class DispatchServer(_Server):
         self._port = config.port
         self._journal: Journal | None = None
         self._lock: Lock | None = None
+        self._lost = ""
         self._dispatcher: Dispatcher | None = None
         if start:
             self.start()
@@ -137,10 +140,10 @@ class DispatchServer(_Server):
         if self._dispatcher is not None:
             return
         config = self._config
-        if config.fault_tolerant_mode and config.work_dir:
-            self._lock = _lock_of(config.work_dir)
-            self._journal = Journal(config.work_dir)
         try:
+            if config.fault_tolerant_mode and config.work_dir:
+                self._lock = _lock_of(config.work_dir)
+                self._journal = Journal(config.work_dir, locks=self._lock is None)
             self._dispatcher = Dispatcher(
                 self._journal, _limits(config), self._check, self._holds
             )
@@ -165,14 +168,25 @@ class DispatchServer(_Server):
         if self._end():
             self._close()
 
+    @property
+    def has_lost(self) -> str:
+        """Why it has stopped by itself, if it has: another one has taken over."""
+        return self._lost
+
     def _close(self) -> None:
         if self._journal is not None:
             self._journal.close()
         if self._lock is not None:
-            self._lock.release()
+            with contextlib.suppress(errors.UnavailableError):  # the lease ends
+                self._lock.release()
 
     def _look_around(self) -> None:
         assert self._dispatcher is not None
+        if self._lock is not None and not self._lock.is_held:
+            self._lost = self._lock.lost().message
+            program_log.warning("This dispatcher ends: %s", self._lost)
+            self.stop()
+            return
         try:
             self._dispatcher.look_around()
         except errors.OpError:
@@ -306,5 +320,10 @@ def _lock_of(directory: str) -> Lock | None:
     if coordinator is None:
         return None
     lock = coordinator.lock(f"input dispatcher of {os.path.realpath(directory)}")
-    lock.acquire(note="the dispatcher of an input service")
+    lock.acquire(
+        note="the dispatcher of an input service",
+        on_wait=lambda holder: program_log.info(
+            "Waiting for the directory %s: %s is the dispatcher.", directory, holder
+        ),
+    )
     return lock

@@ -44,7 +44,7 @@ class Clock:
 class Caller:
     """A consumer that does what a test says."""
 
-    def __init__(self, dispatcher: Dispatcher, name: str, **job: Any) -> None:
+    def __init__(self, dispatcher: Dispatcher, name: str, /, **job: Any) -> None:
         self._answers = dispatcher.answers()
         self._name = name
         self.number = self.ask("OpenJob", **{**JOB, **job})["job"]

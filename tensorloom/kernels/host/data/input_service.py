@@ -23,7 +23,7 @@ from tensorloom.kernels.host.data.pipeline.dataset import (
     dataset_kernel,
     signature,
 )
-from tensorloom.kernels.host.data.pipeline.dataset_graph import to_graph
+from tensorloom.kernels.host.data.pipeline.dataset_graph import fingerprint, to_graph
 from tensorloom.kernels.host.data.splits import splits_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ def register_input_dataset(c: OpKernelConstruction) -> Compute:
             splits_of(dataset),
         )
         service = input_service.client()
-        found = service.register(_text(address), requested, registration)
+        # Programs that make the same pipeline share its jobs.
+        name = requested or fingerprint(dataset)
+        found = service.register(_text(address), name, registration)
         return object_scalar(found.encode())
 
     return compute

@@ -83,11 +83,18 @@ class CapturedFunction:
         cancellation = env.context.cancellation
         if cancellation.cancelled:
             cancellation.check()
-        torch = sys.modules.get("torch")
+        torch = _loaded_torch()
         if torch is None or torch.is_inference_mode_enabled():
             return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
         with torch.inference_mode():
             return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
+
+
+def _loaded_torch() -> Any:
+    """torch; None if it is not loaded, or another thread is still loading it."""
+    torch = sys.modules.get("torch")
+    is_partial = getattr(getattr(torch, "__spec__", None), "_initializing", False)
+    return None if is_partial else torch
 
 
 def without_gradients() -> AbstractContextManager[Any]:
@@ -95,7 +102,7 @@ def without_gradients() -> AbstractContextManager[Any]:
 
     Whoever asks for elements enters it once for all functions that make one.
     """
-    torch = sys.modules.get("torch")
+    torch = _loaded_torch()
     if torch is None or torch.is_inference_mode_enabled():
         return nullcontext()
     return torch.inference_mode()  # type: ignore[no-any-return]
