@@ -72,6 +72,7 @@ class CommandTable:
         self._commands: dict[str, Command] = {}
         self._by_alias: dict[str, Command] = {}
         self.intro = ""  # what `help` says first
+        self.notice = ""  # what the first answer of all begins with
         told = parser("help", "Print this help message.")
         told.add_argument("command", nargs="?", help="of which command")
         self.add(Command(told, self._help, ("h",)))
@@ -93,6 +94,11 @@ class CommandTable:
         Raises:
           CommandExit: the command leaves the command line.
         """
+        notice, self.notice = self.notice, ""
+        text = self._answer(line)
+        return f"{notice}\n\n{text}" if notice else text
+
+    def _answer(self, line: str) -> str:
         try:
             words, path = _taken_apart(line)
             if not words:

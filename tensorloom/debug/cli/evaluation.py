@@ -40,6 +40,25 @@ def evaluated(dump: DebugDumpDir, expression: str) -> Any:
         raise CommandError(f"{type(error).__name__}: {error}") from None
 
 
+class ExpressionEvaluator:
+    """Evaluates expressions over one dump."""
+
+    def __init__(self, dump: DebugDumpDir) -> None:
+        """Makes one for a dump."""
+        self._dump = dump
+
+    def evaluate(self, expression: str) -> Any:
+        """The value of an expression, see `evaluated`.
+
+        Raises:
+          ValueError: there is no such value, or the expression fails.
+        """
+        try:
+            return evaluated(self._dump, expression)
+        except CommandError as error:
+            raise ValueError(str(error)) from None
+
+
 def _value(dump: DebugDumpDir, name: str) -> Any:
     number = 0
     numbered = re.match(r"^(.*)\[(\d+)\]$", name)

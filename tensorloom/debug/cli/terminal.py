@@ -1,4 +1,4 @@
-"""Reads commands line by line: from a terminal with completion, or from a pipe."""
+"""Reads commands: on the whole screen, or line by line, also from a pipe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any, Final
 from tensorloom.debug.cli.commands import CommandExit, CommandTable
 
 PROMPT: Final = "tfdbg> "
-# Both names that TensorFlow has mean this one.
 UI_TYPES: Final = ("curses", "readline")
 _LEAVES: Final = ("exit", "quit")
 EXPLICIT_USER_EXIT: Final = "explicit_user_exit"
@@ -22,21 +21,58 @@ def check_ui_type(ui_type: str) -> None:
         )
 
 
-def converse(table: CommandTable, title: str, first: str, words: list[str]) -> Any:
+def converse(
+    table: CommandTable,
+    title: str,
+    first: str,
+    words: list[str],
+    ui_type: str = "readline",
+) -> Any:
     """Asks for commands until one leaves.
 
     Args:
       table: the commands.
-      title: is printed before all.
+      title: is shown above all.
       first: a command that is answered before anybody was asked.
       words: names that Tab completes, beside those of commands.
+      ui_type: "curses" takes the whole screen, if there is one; otherwise, and with
+        "readline", there are lines of text.
 
     Returns:
       What the command that left gives. `EXPLICIT_USER_EXIT` after `exit`, and at the
       end of the input.
     """
+    from tensorloom.debug.cli import curses_screen
+
+    known = sorted({*table.names, *words, *_LEAVES})
+    if ui_type == "curses" and curses_screen.is_possible():
+        return _on_screen(table, title, first, known)
+    return _in_lines(table, title, first, known)
+
+
+def _on_screen(table: CommandTable, title: str, first: str, known: list[str]) -> Any:
+    from tensorloom.debug.cli.curses_screen import Screen
+    from tensorloom.debug.cli.screen_state import ScreenState
+
+    token: list[Any] = [EXPLICIT_USER_EXIT]
+
+    def answered(line: str) -> str | None:
+        if line in _LEAVES:
+            return None
+        try:
+            return table.answer(line)
+        except CommandExit as left:
+            token[0] = left.token
+            return None
+
+    printed = Screen(ScreenState(title, PROMPT, known)).converse(first, answered)
+    print(printed, end="", flush=True)
+    return token[0]
+
+
+def _in_lines(table: CommandTable, title: str, first: str, known: list[str]) -> Any:
     print(title)
-    with _Completion([*table.names, *words]):
+    with _Completion(known):
         line = first
         while True:
             try:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tensorloom.debug.remote.event_stubs import EventListenerStub
 from tensorloom.framework import errors
-from tensorloom.protos.debug_pb2 import DebuggedSourceFiles
-from tensorloom.protos.debug_service_pb2 import CallTraceback, EventReply
-from tensorloom.transport.grpc.debug_events import OPTIONS, SERVICE
+from tensorloom.transport.grpc.debug_events import OPTIONS
 
 _TIMEOUT_S: Final = 60.0
 
@@ -34,18 +33,16 @@ class EventCalls:
         Raises:
           errors.FailedPreconditionError: the server cannot be reached.
         """
-        self._call("SendTracebacks", CallTraceback, told)
+        self._call("SendTracebacks", told)
 
     def send_source_files(self, files: Any) -> None:
         """Sends `DebuggedSourceFiles`. Raises as `send_tracebacks`."""
-        self._call("SendSourceFiles", DebuggedSourceFiles, files)
+        self._call("SendSourceFiles", files)
 
-    def _call(self, name: str, kind: Any, message: Any) -> None:
+    def _call(self, name: str, message: Any) -> None:
         import grpc
 
-        call = self._channel.unary_unary(
-            f"/{SERVICE}/{name}", kind.SerializeToString, EventReply.FromString
-        )
+        call = getattr(EventListenerStub(self._channel), name)
         try:
             call(message, timeout=_TIMEOUT_S, wait_for_ready=True)
         except grpc.RpcError as error:

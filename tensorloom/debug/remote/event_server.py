@@ -17,11 +17,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
 from tensorloom.debug.dumps.debug_graph import is_debug_node, parse_debug_node_name
-from tensorloom.protos.debug_pb2 import DebuggedSourceFiles
-from tensorloom.protos.debug_service_pb2 import CallTraceback, EventReply
-from tensorloom.protos.event_pb2 import Event
+from tensorloom.debug.remote.event_stubs import add_EventListenerServicer_to_server
+from tensorloom.protos.debug_service_pb2 import EventReply
 from tensorloom.protos.graph_pb2 import GraphDef
-from tensorloom.transport.grpc.debug_events import OPTIONS, SERVICE
+from tensorloom.transport.grpc.debug_events import OPTIONS
 
 _THREADS: Final = 10
 
@@ -201,23 +200,8 @@ class EventListenerBaseServicer:
     def _start(self) -> None:
         import grpc
 
-        def unary(function: Any, request: Any) -> Any:
-            return grpc.unary_unary_rpc_method_handler(
-                function, request.FromString, EventReply.SerializeToString
-            )
-
-        events = grpc.stream_stream_rpc_method_handler(
-            self.SendEvents, Event.FromString, EventReply.SerializeToString
-        )
-        handlers = {
-            "SendEvents": events,
-            "SendTracebacks": unary(self.SendTracebacks, CallTraceback),
-            "SendSourceFiles": unary(self.SendSourceFiles, DebuggedSourceFiles),
-        }
         self.server = grpc.server(futures.ThreadPoolExecutor(_THREADS), options=OPTIONS)
-        self.server.add_generic_rpc_handlers(
-            [grpc.method_handlers_generic_handler(SERVICE, handlers)]
-        )
+        add_EventListenerServicer_to_server(self, self.server)
         try:
             port = self.server.add_insecure_port(f"{self._host}:{self.port}")
         except RuntimeError:

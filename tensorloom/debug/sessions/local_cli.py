@@ -59,7 +59,8 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
           dump_root: an empty directory for dumps, or one that is made; a temporary one
             if it is None. They are removed again.
           log_usage: no usage is logged.
-          ui_type: "curses" and "readline" are the same: lines of text.
+          ui_type: "curses" takes the whole screen of a terminal; "readline", and
+            "curses" where there is no terminal, are lines of text.
           thread_name_filter: as for `BaseDebugWrapperSession`.
           config_file_path: there is nothing to configure.
 
@@ -68,6 +69,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             something in it.
         """
         terminal.check_ui_type(ui_type)
+        self._ui_type = ui_type
         super().__init__(sess, thread_name_filter)
         if dump_root:
             dump_root = os.path.expanduser(dump_root)
@@ -166,7 +168,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         table = CommandTable()
         if request.tf_error is not None:
             table.intro = _failure_text(request.tf_error)
-            print(table.intro)
+            table.notice = table.intro
         analyzer = Analyzer(dump, self._filters)
         analyzer.add_to(table)
         self._after_run(table, "", first, analyzer.words)
@@ -184,7 +186,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
     def _converse(
         self, table: CommandTable, title: str, first: str, words: list[str]
     ) -> None:
-        token = terminal.converse(table, title, first, words)
+        token = terminal.converse(table, title, first, words, self._ui_type)
         if token == terminal.EXPLICIT_USER_EXIT:
             self._leave()
         self._response = token
@@ -205,7 +207,7 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             table = CommandTable()
             StepCommands(stepper, self._filters).add_to(table)
             title = f"stepping: {_described(self._request)}"
-            result = terminal.converse(table, title, "step", [])
+            result = terminal.converse(table, title, "step", [], self._ui_type)
         if isinstance(result, str) and result == terminal.EXPLICIT_USER_EXIT:
             self._leave()
         return result
