@@ -15,6 +15,10 @@ from tensorloom.cli.command import Command
 
 _TRUE: Final = ("1", "true", "t", "yes", "y", "on", "")
 _FALSE: Final = ("0", "false", "f", "no", "n", "off")
+# So many objects come before those without references are looked for. A request's JSON
+# is hundreds of lists, which go away by themselves: Python's usual 700 would have a
+# server look at a model's objects again and again.
+_GARBAGE: Final = 50_000
 
 # Every field of `ServerOptions`: its flag has the same name.
 HELP: Final = {
@@ -200,6 +204,7 @@ def prepare_process() -> None:
     # threads meanwhile.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(_GARBAGE, 10, 10)
     # A thread that computes in Python, such as one that loads, hands over to requests
     # sooner.
     sys.setswitchinterval(0.001)

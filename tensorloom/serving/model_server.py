@@ -181,7 +181,7 @@ class ModelServer:
             )
 
         batcher = Batcher(servable.run, batching, report, servable.wait_up)
-        servable.runner = batcher.run
+        servable.runner, servable.starter = batcher.run, batcher.start
         servable.waiting = lambda: batcher.waiting
 
     def _note_loaded(

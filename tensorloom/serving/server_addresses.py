@@ -132,9 +132,10 @@ def _routes(
     from tensorloom.serving.rest.status_page import StatusPage
     from tensorloom.serving.v2.rest import V2Handlers
 
+    v1 = ModelHandlers(api, pads)
     v2 = V2Handlers(repository.models, repository)
     routes = [
-        Route("/v1/", ModelHandlers(api, pads).answer),
+        Route("/v1/", v1.answer, begin=v1.begin),
         Route("/v1/health", health.handler(api.core), is_guarded=False, is_quick=True),
         Route("/v2", v2.answer),
         Route("/v2/health", v2.health, is_guarded=False, is_quick=True),

@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import threads
 from tensorloom.serving.batching import merging
-from tensorloom.serving.batching.task import Task, copy_error, step_of
+from tensorloom.serving.batching.task import Task, copy_error, finish, step_of
 from tensorloom.serving.manager.engine import EngineLost
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepContext
     from tensorloom.serving.batching.parameters import BatchingOptions
+    from tensorloom.serving.calls.outcome import Outcome
     from tensorloom.serving.manager.servable import Runner
 
 # What a wrong request may cause.
@@ -98,6 +100,16 @@ class _Queue:
         task.wait()
         return task.result()
 
+    def start(self, task: Task) -> None:
+        """Has a task run in a batch; who waits for it is told.
+
+        Raises:
+          errors.UnavailableError: too many batches wait.
+        """
+        batch, is_opener = self._join(task)
+        if is_opener:
+            threads.start(lambda: self._drive(batch))
+
     def _join(self, task: Task) -> tuple[_Batch, bool]:
         """The task's batch, and whether it has opened it."""
         shapes = merging.shapes_of(task.feeds, self._options.pads_rows)
@@ -172,8 +184,7 @@ class _Queue:
         for task in left:
             assert task.cancellation is not None
             task.error = task.cancellation.error()
-        for task in batch.tasks:
-            task.done.set()
+        finish(batch.tasks)
 
     def _run_each(self, batch: _Batch, tasks: list[Task]) -> None:
         """Runs the tasks one by one: what is wrong with one is not its neighbours'."""
@@ -183,7 +194,7 @@ class _Queue:
                 self._run_tasks(batch, [task])
             except Exception as error:
                 task.error = error
-            task.done.set()
+            finish([task])
 
     def _wait_up(self, task: Task) -> None:
         """Waits until the engine is there, for as long as the task is wanted.
@@ -261,16 +272,9 @@ class Batcher:
           errors.UnavailableError: too many batches wait.
           errors.OpError: the step failed.
         """
-        rows = merging.rows_of(feeds)
+        rows = self._rows_of(feeds)
         if not rows:
             return self._run_step(feeds, fetches, step)
-        if rows > self._options.max_batch_size:
-            raise errors.InvalidArgumentError(
-                None,
-                None,
-                f"Task size {rows} is larger than maximum input batch size "
-                f"{self._options.max_batch_size}",
-            )
         queue = self._queue(tuple(sorted(feeds)), tuple(fetches))
         most = self._options.max_execution_size
         if not self._options.splits or rows <= most:
@@ -282,6 +286,42 @@ class Batcher:
             for start in range(0, rows, most)
         ]
         return [_joined(values) for values in zip(*parts, strict=True)]
+
+    def start(
+        self,
+        feeds: Mapping[str, Any],
+        fetches: Sequence[str],
+        step: StepContext | None,
+        outcome: Outcome,
+    ) -> bool:
+        """Begins what `run` does, for a call that waits in an event loop.
+
+        Returns:
+          Whether it has begun; what is not of one batch, `run` has to do.
+
+        Raises:
+          errors.InvalidArgumentError: there are more rows than a batch may have.
+          errors.UnavailableError: too many batches wait.
+        """
+        rows = self._rows_of(feeds)
+        options = self._options
+        if not rows or (options.splits and rows > options.max_execution_size):
+            return False
+        queue = self._queue(tuple(sorted(feeds)), tuple(fetches))
+        queue.start(Task.of(feeds, rows, step, outcome))
+        return True
+
+    def _rows_of(self, feeds: Mapping[str, Any]) -> int | None:
+        """The rows of a request; None or 0: it is of no batch."""
+        rows = merging.rows_of(feeds)
+        if rows and rows > self._options.max_batch_size:
+            raise errors.InvalidArgumentError(
+                None,
+                None,
+                f"Task size {rows} is larger than maximum input batch size "
+                f"{self._options.max_batch_size}",
+            )
+        return rows
 
     def _queue(self, feeds: tuple[str, ...], fetches: tuple[str, ...]) -> _Queue:
         queue = self._queues.get((feeds, fetches))

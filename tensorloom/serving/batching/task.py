@@ -12,6 +12,7 @@ from typing import Any
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.runtime.cancellation import CancellationManager
+from tensorloom.serving.calls.outcome import Outcome, tell
 
 
 @dataclass(eq=False, slots=True)
@@ -27,9 +28,16 @@ class Task:
     done: threading.Event = field(default_factory=threading.Event)
     outputs: list[Any] | None = None
     error: BaseException | None = None
+    #: Where an event loop waits for it; None: a thread does.
+    outcome: Outcome | None = None
 
     @staticmethod
-    def of(feeds: Mapping[str, Any], rows: int, step: StepContext | None) -> Task:
+    def of(
+        feeds: Mapping[str, Any],
+        rows: int,
+        step: StepContext | None,
+        outcome: Outcome | None = None,
+    ) -> Task:
         """The task of a request that comes now."""
         now = time.monotonic()
         timeout_s = None if step is None else step.options.timeout_s
@@ -39,6 +47,7 @@ class Task:
             None if timeout_s is None else now + timeout_s,
             None if step is None else step.cancellation,
             now,
+            outcome=outcome,
         )
 
     @property
@@ -90,6 +99,17 @@ class Task:
             raise self.error
         assert self.outputs is not None
         return self.outputs
+
+
+def finish(tasks: Sequence[Task]) -> None:
+    """Wakes those that wait for tasks, which have their outputs or errors."""
+    outcomes = []
+    for task in tasks:
+        task.done.set()
+        if task.outcome is not None:
+            task.outcome.values, task.outcome.error = task.outputs, task.error
+            outcomes.append(task.outcome)
+    tell(outcomes)
 
 
 @contextlib.contextmanager

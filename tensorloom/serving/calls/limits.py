@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.runtime.cancellation import CancellationManager
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 @dataclass(slots=True)
@@ -17,6 +21,8 @@ class CallLimits:
     #: `time.monotonic()` at its end; None: there is none.
     deadline: float | None = None
     cancellation: CancellationManager = field(default_factory=CancellationManager)
+    #: In whose thread the call runs, which must not wait; None: it has its own thread.
+    loop: asyncio.AbstractEventLoop | None = None
     #: The seconds that steps took so far, with their waiting for a batch.
     step_s: float = 0.0
 

@@ -5,8 +5,9 @@ gRPC and REST both end here; what they add is how messages come and go.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
@@ -75,7 +76,7 @@ class ModelApi:
             kind, servable, key, request_logs.fill_messages(request, response)
         )
 
-    def predict_values(
+    async def predict_values(
         self,
         model_spec: Any,
         call: Call,
@@ -84,7 +85,7 @@ class ModelApi:
         api: str = "Predict",
         check: Callable[[Servable], None] = lambda servable: None,
     ) -> tuple[Servable, Signature, dict[str, Any]]:
-        """Predict without messages, for REST.
+        """Predict without messages, for REST; `step.finish` runs it in a thread.
 
         Args:
           model_spec: model, version and signature.
@@ -97,26 +98,28 @@ class ModelApi:
         Returns:
           Who answered, the signature, and the outputs by alias.
         """
-
-        def run(
-            servable: Servable, request: Any, limits: CallLimits
-        ) -> tuple[Servable, Signature, dict[str, Any]]:
+        with (
+            self.observer.observed(api, model_spec.name, call),
+            self._held(model_spec, call) as servable,
+        ):
             check(servable)
-            signature = predicting.signature_for(servable, request.signature_name)
+            signature = predicting.signature_for(servable, model_spec.signature_name)
             given = decode(signature)
             predicting.check_input_names(signature, list(given))
             aliases = predicting.chosen_outputs(signature, wanted)
             values = {**signature.defaults, **given}
-            outputs = predicting.run(servable, signature, values, aliases, limits)
+            outputs = await predicting.wait(
+                servable, signature, values, aliases, call.limits
+            )
             found = dict(zip(aliases, outputs, strict=True))
             fill = request_logs.fill_predict(servable, signature, given, found)
             self._logs.log("predict_log", servable, signature.key, fill)
             return servable, signature, found
 
-        found: tuple[Servable, Signature, dict[str, Any]] = self._on_servable(
-            api, model_spec, model_spec, call, run
-        )
-        return found
+    def is_logged(self, model: str) -> bool:
+        """Whether requests of a model may be written to files."""
+        config = self.core.configs.get(model)
+        return config is not None and config.log is not None
 
     def classify(self, request: Any, call: Call) -> Any:
         """The `ClassificationResponse` to a `ClassificationRequest`."""
@@ -255,13 +258,18 @@ class ModelApi:
         )
 
     def _hold(self, model_spec: Any, request: Any, call: Call, run: _OnServable) -> Any:
+        with self._held(model_spec, call) as servable:
+            return run(servable, request, call.limits)
+
+    @contextlib.contextmanager
+    def _held(self, model_spec: Any, call: Call) -> Iterator[Servable]:
+        """The servable of a call, which is the `with` block."""
         with self.core.held(model_spec) as servable:
             call.version = servable.version
             started, is_good = time.perf_counter(), False
             try:
-                response = run(servable, request, call.limits)
+                yield servable
                 is_good = True
             finally:
                 seconds = time.perf_counter() - started
                 servable.statistics.request(seconds, is_good)
-            return response

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.serving.calls import tensor_values
-from tensorloom.serving.calls.step import run_step
+from tensorloom.serving.calls.step import finish, wait_step
 from tensorloom.serving.manager import signature as signatures
 
 if TYPE_CHECKING:
@@ -86,9 +86,20 @@ def run(
     limits: CallLimits,
 ) -> list[Any]:
     """The outputs of a signature for the values of all its inputs, by alias."""
+    return finish(wait(servable, signature, values, aliases, limits))
+
+
+async def wait(
+    servable: Servable,
+    signature: Signature,
+    values: Mapping[str, Any],
+    aliases: Sequence[str],
+    limits: CallLimits,
+) -> list[Any]:
+    """As `run`; a call of an event loop waits without its thread."""
     feeds = {signature.inputs[alias].tensor: v for alias, v in values.items()}
     fetches = [signature.outputs[alias].tensor for alias in aliases]
-    return run_step(servable, feeds, fetches, limits)
+    return await wait_step(servable, feeds, fetches, limits)
 
 
 def _decode_inputs(signature: Signature, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,11 +12,17 @@ from tensorloom.serving.manager.servable_statistics import ServableStatistics
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepContext
+    from tensorloom.serving.calls.outcome import Outcome
     from tensorloom.serving.manager.engine import Engine
     from tensorloom.serving.manager.signature import Signature
 
 #: (values by tensor name, tensors to fetch, what limits the step) -> their values.
 Runner = Callable[[Mapping[str, Any], Sequence[str], "StepContext | None"], list[Any]]
+
+#: (as a `Runner`, where the values go) -> whether they will: else `Runner` has to run.
+Starter = Callable[
+    [Mapping[str, Any], Sequence[str], "StepContext | None", "Outcome"], bool
+]
 
 
 class Servable:
@@ -53,6 +59,8 @@ class Servable:
         self.checks_methods = checks_methods
         #: How its steps run: at once, or put together by a batcher.
         self.runner: Runner = self.run
+        #: Begins steps for calls that wait in an event loop; None: a thread runs each.
+        self.starter: Starter | None = None
         #: How many requests wait for a batch.
         self.waiting: Callable[[], int] = lambda: 0
         self.statistics = ServableStatistics()

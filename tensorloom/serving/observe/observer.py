@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -68,10 +69,16 @@ class Observer:
         Raises:
           BaseException: what `run` raises.
         """
+        with self.observed(api, model, call):
+            return run()
+
+    @contextlib.contextmanager
+    def observed(self, api: str, model: str, call: Call) -> Iterator[None]:
+        """Notes a request, which is the `with` block."""
         started, code = time.perf_counter(), errors.OK
         try:
             with self._tracing.request(api, call.headers, model=model):
-                return run()
+                yield
         except BaseException as error:
             code, _ = status.to_wire(error)
             if not isinstance(error, errors.OpError):

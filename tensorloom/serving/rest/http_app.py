@@ -1,6 +1,8 @@
 """The HTTP side of a model server, as an ASGI application.
 
 It reads bodies and checks who calls; what is computed, is computed in other threads.
+Small requests are decoded, and their answers written, in the event loop's own: handing
+each over to another thread, and back, costs more than that.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +31,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 #: (method, path, body, call) -> answer; may raise `errors.OpError`.
 Handler = Callable[[str, str, bytes, Call], Answer]
+#: As a `Handler`, for what the event loop can answer; None: the handler has to.
+Begin = Callable[[str, str, bytes, Call], Coroutine[Any, Any, Answer] | None]
 
 _CORS: Final = {
     "Access-Control-Allow-Origin": "*",
@@ -49,6 +53,8 @@ class Route:
     is_guarded: bool = True
     #: Whether it answers at once, without a thread of its own.
     is_quick: bool = False
+    #: Answers in the event loop what it can.
+    begin: Begin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,9 @@ class HttpApp:
         call = Call("REST", limits, headers, peer, len(body))
         if route.is_quick:
             return route.handler(method, path, body, call)
+        begun = route.begin and route.begin(method, path, body, call)
+        if begun is not None:
+            return await _in_loop(begun, call, receive)
         return await self._run(route.handler, method, path, body, call, receive)
 
     async def _run(
@@ -158,9 +167,7 @@ class HttpApp:
         if hang_up in done:
             call.limits.cancel()
             raise errors.CancelledError(None, None, "The caller has hung up")
-        error = errors.DeadlineExceededError(
-            None, None, "Timed out waiting for notification"
-        )
+        error = _timed_out()
         call.limits.cancellation.cancel(error)
         raise error
 
@@ -259,6 +266,42 @@ def _preflight(headers: Mapping[str, str]) -> Answer:
 def _answer_of(future: asyncio.Future[Any]) -> Answer:
     answer: Answer = future.result()
     return answer
+
+
+async def _in_loop(
+    begun: Coroutine[Any, Any, Answer], call: Call, receive: Receive
+) -> Answer:
+    """The answer that a call brings in this loop, as long as its caller waits."""
+    loop = call.limits.loop = asyncio.get_running_loop()
+    watches: list[asyncio.Task[None]] = []
+    timer = loop.call_later(
+        min(_LOOK_AFTER_S, call.limits.rest_s() or _LOOK_AFTER_S),
+        lambda: watches.append(loop.create_task(_end_with_caller(call, receive))),
+    )
+    try:
+        return await begun
+    finally:
+        timer.cancel()
+        for watch in watches:
+            watch.cancel()
+
+
+async def _end_with_caller(call: Call, receive: Receive) -> None:
+    """Ends a call when its caller hangs up, or its time is over."""
+    rest_s = max(0.0, (call.limits.deadline or 0) - time.monotonic())
+    try:
+        async with asyncio.timeout(rest_s):
+            await _hang_up(receive)
+    except TimeoutError:
+        call.limits.cancellation.cancel(_timed_out())
+    else:
+        call.limits.cancel()
+
+
+def _timed_out() -> errors.DeadlineExceededError:
+    return errors.DeadlineExceededError(
+        None, None, "Timed out waiting for notification"
+    )
 
 
 async def _hang_up(receive: Receive) -> None:

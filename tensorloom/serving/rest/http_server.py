@@ -7,9 +7,8 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tensorloom.framework import errors
 
@@ -18,11 +17,15 @@ if TYPE_CHECKING:
 
 # How long a caller may take to send the head of a request.
 _HEAD_S: Final = 10.0
+# How large the head of a request may be, beyond what comes with its first bytes.
+_HEAD_BYTES: Final = 1 << 16
 _BACKLOG: Final = 2048
 
 
-class _GuardedProtocol(H11Protocol):
+class _GuardedProtocol(HttpToolsProtocol):
     """Hangs up on whoever does not send a request's head, or read its answer, in time.
+
+    And on whoever sends a head without end.
 
     uvicorn's own limit holds for connections that are idle between two requests, and
     the application's for bodies.
@@ -30,6 +33,12 @@ class _GuardedProtocol(H11Protocol):
 
     #: Runs from the connection, or a head's first bytes, until the head is there.
     _head_limit: asyncio.TimerHandle | None = None
+    #: Whether the head of the last request that has begun is there.
+    _has_head = False
+    #: Whether something came of the bytes that are looked at.
+    _has_moved = False
+    #: Of a head that is not there yet.
+    _head_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -40,11 +49,34 @@ class _GuardedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._has_moved = False
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
+        if self._has_head and self._has_moved:
             self._end_head_limit()
-        elif self._head_limit is None:
+            self._head_bytes = 0
+            return
+        if self._head_limit is None:
             self._head_limit = self.loop.call_later(_HEAD_S, self.transport.abort)
+            return  # a large piece may be another request's body, and a few bytes more
+        self._head_bytes += len(data)
+        if self._head_bytes > _HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too large.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._has_head = False
+
+    def on_headers_complete(self) -> None:
+        self._has_head = self._has_moved = True
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._has_moved = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._has_moved = True
+        super().on_message_complete()
 
     def _end_head_limit(self) -> None:
         if self._head_limit is not None:

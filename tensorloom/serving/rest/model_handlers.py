@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.serving.calls import about_models
+from tensorloom.serving.calls.step import finish
 from tensorloom.serving.rest import json_requests, json_responses, json_values, paths
 from tensorloom.serving.rest.answers import PROTOBUF, Answer
 
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from tensorloom.serving.calls.model_api import ModelApi
     from tensorloom.serving.observe.observer import Call
     from tensorloom.serving.rest.paths import Target
+
+# Bodies up to this size are decoded between two other requests' events.
+_LITTLE_BYTES: Final = 1 << 16
 
 
 class ModelHandlers:
@@ -36,19 +41,38 @@ class ModelHandlers:
         if call.headers.get("content-type", "").startswith(PROTOBUF):
             return self._with_message(target, body, call)
         if target.verb == "predict":
-            return self._predict(target, body, call)
+            return finish(self._predict(target, body, call))
         return self._with_examples(target, body, call)
+
+    def begin(
+        self, method: str, path: str, body: bytes, call: Call
+    ) -> Coroutine[Any, Any, Answer] | None:
+        """The answer to a predict call with little JSON, from within an event loop.
+
+        Returns:
+          What to wait for; None: `answer` has to be called, in a thread.
+
+        Raises:
+          errors.OpError: the request is wrong.
+        """
+        if method != "POST" or len(body) > _LITTLE_BYTES:
+            return None
+        target = paths.parse(method, path)
+        is_json = not call.headers.get("content-type", "").startswith(PROTOBUF)
+        if not is_json or target.verb != "predict" or self._api.is_logged(target.name):
+            return None
+        return self._predict(target, body, call)
 
     # --- JSON ------------------------------------------------------------------------
 
-    def _predict(self, target: Target, body: bytes, call: Call) -> Answer:
+    async def _predict(self, target: Target, body: bytes, call: Call) -> Answer:
         from tensorloom.protos.serving.model_pb2 import ModelSpec
 
         # Not before the model is found: who asks for one that is not there hears so.
         parsed: dict[str, Any] = json_values.parse(body)
         spec = target.fill(ModelSpec())
         spec.signature_name = json_requests.signature_name(parsed)
-        _, signature, values = self._api.predict_values(
+        _, signature, values = await self._api.predict_values(
             spec,
             call,
             lambda found: json_requests.input_values(parsed, found, self._pads),

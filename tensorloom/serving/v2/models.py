@@ -8,6 +8,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.serving.calls.step import finish
 from tensorloom.serving.manager.model_states import State
 from tensorloom.serving.v2 import datatypes
 
@@ -156,8 +157,8 @@ class Models:
         Raises:
           errors.OpError: the request is wrong, or the step failed.
         """
-        servable, signature, outputs = self._api.predict_values(
-            spec, call, decode, wanted, "ModelInfer"
+        servable, signature, outputs = finish(
+            self._api.predict_values(spec, call, decode, wanted, "ModelInfer")
         )
         return servable, [
             (signature.outputs[name], datatypes.output_array(value))

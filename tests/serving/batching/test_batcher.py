@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.runtime.cancellation import CancellationManager
 from tensorloom.serving.batching.batcher import Batcher
 from tensorloom.serving.batching.parameters import BatchingOptions
+from tensorloom.serving.calls.outcome import Outcome
 from tensorloom.serving.manager.engine import EngineLost
 
 
@@ -290,3 +292,66 @@ def test_outputs_without_their_rows() -> None:
     batcher = Batcher(lambda feeds, fetches, step: [1.0], BatchingOptions())
     with pytest.raises(errors.FailedPreconditionError, match="0 dimensions"):
         batcher.run({"x": np.zeros(2)}, ["y"])
+
+
+# --- calls of an event loop ----------------------------------------------------------
+
+
+def _start_in_loop(rig: _Rig, *values: Any) -> list[Any]:
+    """What comes of requests that wait together in a loop, without a thread each."""
+
+    async def run() -> list[Any]:
+        loop = asyncio.get_running_loop()
+        outcomes = [Outcome(loop) for _ in values]
+        for value, outcome in zip(values, outcomes, strict=True):
+            assert rig.batcher.start({"x": np.array(value)}, ["y"], None, outcome)
+        waits = [outcome.wait(CancellationManager()) for outcome in outcomes]
+        return await asyncio.gather(*waits, return_exceptions=True)
+
+    return [
+        found if isinstance(found, BaseException) else found[0].tolist()
+        for found in asyncio.run(run())
+    ]
+
+
+def test_calls_of_an_event_loop() -> None:
+    rig = _Rig(_Model(), max_batch_size=3, timeout_s=60.0)
+    assert _start_in_loop(rig, [1], [2], [3]) == [[2], [4], [6]]
+    assert rig.reports == [("full", [1, 1, 1], 0)]
+
+
+def test_a_wrong_call_of_an_event_loop_fails_alone() -> None:
+    rig = _Rig(_Model(), max_batch_size=3, timeout_s=60.0)
+    one, wrong, other = _start_in_loop(rig, [1], [-1], [3])
+    assert (one, other) == ([2], [6])
+    assert isinstance(wrong, errors.InvalidArgumentError)
+
+
+def test_what_an_event_loop_cannot_begin() -> None:
+    rig = _Rig(_Model(), max_batch_size=8, max_execution_size=3, splits=True)
+    outcome: Any = None
+    assert not rig.batcher.start({"x": np.array(1)}, ["y"], None, outcome)
+    assert not rig.batcher.start({"x": np.arange(4)}, ["y"], None, outcome)
+    with pytest.raises(errors.InvalidArgumentError, match="Task size 9 is larger"):
+        rig.batcher.start({"x": np.arange(9)}, ["y"], None, outcome)
+
+
+def test_a_call_of_an_event_loop_that_is_gone() -> None:
+    rig, first = _occupied()
+    cancellation = CancellationManager()
+
+    async def run() -> None:
+        outcome = Outcome(asyncio.get_running_loop())
+        step = StepContext(StepOptions(), cancellation=cancellation)
+        assert rig.batcher.start({"x": np.array([5])}, ["y"], step, outcome)
+        threading.Timer(
+            0.01, cancellation.cancel, [errors.CancelledError(None, None, "gone")]
+        ).start()
+        await outcome.wait(cancellation)
+
+    with pytest.raises(errors.CancelledError):
+        asyncio.run(run())
+    rig.model.go.set()
+    assert first.result() == [0]
+    assert rig.run([1]).tolist() == [2]
+    assert 5 not in [x for step in rig.model.steps for x in step]

@@ -63,6 +63,44 @@ def test_slow_heads(served: _Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"200" not in b"".join(map(_rest_of, (silent, begun, second)))
 
 
+def test_heads_without_end(served: _Served) -> None:
+    caller = served.connect()
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        caller.sendall(b"GET / HTTP/1.1\r\n")
+        for _ in range(100):
+            caller.sendall(b"X: " + b"x" * 10_000 + b"\r\n")
+    assert b"200" not in _rest_of(caller)
+
+
+def test_heads_in_pieces(served: _Served) -> None:
+    caller = served.connect()
+    for _ in range(3):
+        for place in range(len(REQUEST)):
+            caller.sendall(REQUEST[place : place + 1])
+        _receive(caller, answers=1)
+    caller.sendall(REQUEST * 3)
+    _receive(caller, answers=3)
+
+
+def _receive(caller: socket.socket, answers: int) -> None:
+    found = b""
+    while found.count(b"x" * 10) < answers:
+        part = caller.recv(1000)
+        assert part
+        found += part
+
+
+def test_nothing_but_line_ends(
+    served: _Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "_HEAD_S", 0.1)
+    caller = served.connect()
+    caller.sendall(REQUEST)
+    _receive(caller, answers=1)
+    caller.sendall(b"\r\n")
+    assert b"200" not in _rest_of(caller)
+
+
 def test_an_answer_that_is_not_read(served: _Served) -> None:
     caller = served.connect()
     caller.sendall(REQUEST.replace(b"/ ", b"/large "))
