@@ -24,6 +24,7 @@ from tensorloom.cli import (
     run,
     serve,
     server,
+    simulate,
     status,
     stream,
 )
@@ -52,6 +53,7 @@ COMMANDS: tuple[Command, ...] = (
     stream.COMMAND,
     cluster.COMMAND,
     status.COMMAND,
+    simulate.COMMAND,
     config.COMMAND,
     server.DASHBOARD,
     hvdrun.COMMAND,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.cluster import diagnosis
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
-from tensorloom.framework.runtime import threads
+from tensorloom.framework.runtime import concurrency, threads
 from tensorloom.master.run.remote_worker import RemoteWorker
 from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport.peers import host_port
@@ -78,7 +76,7 @@ class ClusterDirectory:
         self._guests: set[str] = set()
         self._connect = connect
         self._wait_s = wait_s
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._remote: dict[str, RemoteWorker] = {}
         self._own: Worker | None = None
 
@@ -157,7 +155,9 @@ class ClusterDirectory:
                         asked[task] = address
                 elif known != address:
                     return True
-        deadline = time.monotonic() + (config.operation_timeout_s or self._wait_s)
+        deadline = concurrency.monotonic() + (
+            config.operation_timeout_s or self._wait_s
+        )
         return any(
             _name_at(self._connect(address), deadline) not in (task, None)
             for task, address in asked.items()
@@ -276,9 +276,9 @@ class ClusterDirectory:
         self, workers: Sequence[RemoteWorker], limit_s: float, is_filtered: bool
     ) -> None:
         """Asks all at once, again and again, until each has answered."""
-        deadline = time.monotonic() + limit_s
+        deadline = concurrency.monotonic() + limit_s
         outcomes: dict[str, errors.OpError | None] = {}
-        changed = threading.Condition()
+        changed = concurrency.Condition()
 
         def probe(worker: RemoteWorker) -> None:
             outcome = _probe_until(worker, deadline)
@@ -406,27 +406,27 @@ def _from_peer(error: errors.OpError) -> errors.OpError:
 def _probe_until(worker: RemoteWorker, deadline: float) -> errors.OpError | None:
     """Asks a worker for its status until it answers; the last error if never."""
     while True:
-        left = deadline - time.monotonic()
+        left = deadline - concurrency.monotonic()
         try:
             worker.refresh(max(0.1, min(left, _PROBE_S)))
             return None
         except errors.OpError as error:
-            if time.monotonic() + 0.1 >= deadline:
+            if concurrency.monotonic() + 0.1 >= deadline:
                 return error
-            time.sleep(0.1)
+            concurrency.sleep(0.1)
 
 
 def _name_at(channel: Channel, deadline: float) -> str | None:
     """The name of the task that a channel leads to; None if it does not answer."""
     with closing(channel):
         while True:
-            left = deadline - time.monotonic()
+            left = deadline - concurrency.monotonic()
             try:
                 answer = channel.ask_status(max(0.1, min(left, _PROBE_S)))
             except errors.OpError:
                 if left <= 0.1:
                     return None
-                time.sleep(0.1)
+                concurrency.sleep(0.1)
             else:
                 names = [device.name for device in answer.device_attributes]
                 return device_name.task_of(names[0]) if names else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -13,6 +11,7 @@ from tensorloom.coordination import writers
 from tensorloom.coordination.coordinator import VARIABLE, Coordinator, open_coordinator
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
+from tensorloom.framework.runtime import concurrency
 from tensorloom.train.cluster_spec import ClusterSpec
 
 #: The group of the servers of a job.
@@ -50,10 +49,10 @@ class Membership:
         self._metadata = {**metadata, "job": job, "index": index}
         self._update = update
         self._first = first.addresses()
-        self._began = time.monotonic()
+        self._began = concurrency.monotonic()
         self._known: dict[tuple[str, int], str] = {}
-        self._left = threading.Event()
-        self._thread = threading.Thread(
+        self._left = concurrency.Event()
+        self._thread = concurrency.Thread(
             target=self._stay, name="tensorloom-membership", daemon=True
         )
         self._thread.start()
@@ -114,7 +113,10 @@ class Membership:
         first = self._first.get(_full_name(*task))
         if task in self._known or first in (None, address):
             return True
-        return time.monotonic() - self._began > 1.2 * self._coordinator.store.lease_s
+        return (
+            concurrency.monotonic() - self._began
+            > 1.2 * self._coordinator.store.lease_s
+        )
 
 
 def join(

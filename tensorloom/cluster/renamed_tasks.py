@@ -12,7 +12,6 @@ set: then they are those of the tasks that were there. It ends with the session.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.cluster.control import start_task, stop_server
 from tensorloom.cluster.directory import ClusterDirectory, passes_filters
 from tensorloom.framework import errors
-from tensorloom.framework.runtime import session_config, threads
+from tensorloom.framework.runtime import concurrency, session_config, threads
 from tensorloom.master.run.master import Master
 from tensorloom.master.run.session_activity import CountedStep, SessionActivities
 from tensorloom.train.cluster_spec import ClusterSpec
@@ -135,7 +134,9 @@ class RenamingMaster(Master):
         self, cluster: ClusterSpec, own: tuple[str, int], config: SessionConfig
     ) -> tuple[_Renamed, SessionConfig]:
         """Starts the session's tasks; returns them and the config with their places."""
-        deadline = time.monotonic() + (config.operation_timeout_s or self._wait_s)
+        deadline = concurrency.monotonic() + (
+            config.operation_timeout_s or self._wait_s
+        )
         here = self._start_here(cluster, *own)
         others: list[str] = []
         places: dict[str, dict[int, str]] = {}
@@ -281,10 +282,10 @@ def _start_elsewhere(
     """
     address = cluster.task_address(job, index)
     while True:
-        left = deadline - time.monotonic()
+        left = deadline - concurrency.monotonic()
         try:
             return start_task(address, cluster, job, index, max(0.1, left))
         except errors.UnavailableError:
             if left <= _RETRY_S:
                 raise
-            time.sleep(_RETRY_S)
+            concurrency.sleep(_RETRY_S)

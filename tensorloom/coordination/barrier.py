@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from tensorloom.coordination.records import safe
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.coordination.coordinator import Coordinator
@@ -67,7 +67,7 @@ class Barrier:
 
     def _wait(self, held: Held, timeout_s: float | None) -> None:
         store = self._coordinator.store
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        deadline = None if timeout_s is None else concurrency.monotonic() + timeout_s
         while True:
             waiting = store.list(self._folder)
             # Who sees all of them says so for good: some go on and are gone before
@@ -80,11 +80,11 @@ class Barrier:
                 raise errors.AbortedError(
                     None, None, f"The lease at the barrier {self._name!r} has ended"
                 )
-            if deadline is not None and time.monotonic() > deadline:
+            if deadline is not None and concurrency.monotonic() > deadline:
                 raise errors.DeadlineExceededError(
                     None,
                     None,
                     f"After {timeout_s:g} s {len(waiting)} of {self._parties} have "
                     f"come to the barrier {self._name!r}: {sorted(waiting)}",
                 )
-            time.sleep(self._coordinator.poll_s())
+            concurrency.sleep(self._coordinator.poll_s())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
-import time
 import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
@@ -13,8 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.coordination.connections import open_store
 from tensorloom.coordination.records import Held, Signature
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
+    import threading
+
     from tensorloom.coordination.barrier import Barrier
     from tensorloom.coordination.group import Group
     from tensorloom.coordination.lock import Lock
@@ -66,9 +67,9 @@ class Coordinator:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._signature = Signature()
-        self._held: set[Held] = set()
-        self._mutex = threading.Lock()
-        self._wake = threading.Event()
+        self._held: dict[Held, None] = {}  # in order
+        self._mutex = concurrency.Lock()
+        self._wake = concurrency.Event()
         self._is_closed = False
         self._thread: threading.Thread | None = None
         # What is said with each lease that was lost, once.
@@ -140,7 +141,7 @@ class Coordinator:
           errors.FailedPreconditionError: the coordinator is closed.
           errors.UnavailableError: the service does not answer.
         """
-        asked_at = time.monotonic()
+        asked_at = concurrency.monotonic()
         lease = self.store.create(key, self._signature.sign(content), fenced)
         if lease is None:
             return None
@@ -150,11 +151,11 @@ class Coordinator:
                 raise errors.FailedPreconditionError(
                     None, None, f"The connection to {self.store.name} is closed"
                 )
-            self._held.add(held)
+            self._held[held] = None
             if on_loss is not None:
                 self._on_loss[held] = on_loss
             if self._thread is None:
-                self._thread = threading.Thread(
+                self._thread = concurrency.Thread(
                     target=self._renew_all, name="tensorloom-leases", daemon=True
                 )
                 self._thread.start()
@@ -163,7 +164,7 @@ class Coordinator:
     def give_back(self, held: Held) -> bool:
         """Removes a record; False if it was lost before."""
         with self._mutex:
-            self._held.discard(held)
+            self._held.pop(held, None)
             self._on_loss.pop(held, None)
         held.is_lost = True
         return self.store.remove(held.lease)
@@ -180,7 +181,7 @@ class Coordinator:
                 self._renew(one)
 
     def _renew(self, held: Held) -> None:
-        asked_at = time.monotonic()
+        asked_at = concurrency.monotonic()
         try:
             if self.store.renew(held.lease):
                 held.ends = asked_at + self.store.lease_s
@@ -191,7 +192,7 @@ class Coordinator:
         with self._mutex:
             if held not in self._held:
                 return  # it was given back meanwhile
-            self._held.discard(held)
+            self._held.pop(held, None)
             on_loss = self._on_loss.pop(held, None)
         held.is_lost = True
         if on_loss is not None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.coordination.records import safe
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.coordination.coordinator import Coordinator
@@ -29,7 +28,7 @@ class Group:
         self._folder = f"members of {safe(name)}"
         self._name = name
         self._held: dict[str, Held] = {}
-        self._mutex = threading.Lock()
+        self._mutex = concurrency.Lock()
 
     def join(self, member: str, metadata: Mapping[str, Any]) -> None:
         """Joins; after a loss of the connection, again, by itself.
@@ -59,12 +58,12 @@ class Group:
           errors.AlreadyExistsError: it has not, after `timeout_s`.
           errors.UnavailableError: the service does not answer.
         """
-        deadline = time.monotonic() + timeout_s
+        deadline = concurrency.monotonic() + timeout_s
         while not self._join(member, dict(metadata)):
-            if time.monotonic() > deadline:
+            if concurrency.monotonic() > deadline:
                 self.join(member, metadata)
                 return
-            time.sleep(self._coordinator.poll_s())
+            concurrency.sleep(self._coordinator.poll_s())
 
     def leave(self, member: str) -> None:
         """Leaves; does nothing for who is no member of this process.
@@ -101,16 +100,16 @@ class Group:
           errors.DeadlineExceededError: they are not, after `timeout_s`.
           errors.UnavailableError: the service does not answer.
         """
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        deadline = None if timeout_s is None else concurrency.monotonic() + timeout_s
         while not condition(members := self.members()):
-            if deadline is not None and time.monotonic() > deadline:
+            if deadline is not None and concurrency.monotonic() > deadline:
                 raise errors.DeadlineExceededError(
                     None,
                     None,
                     f"After {timeout_s:g} s the group {self._name!r} has the members "
                     f"{sorted(members)}",
                 )
-            time.sleep(self._coordinator.poll_s())
+            concurrency.sleep(self._coordinator.poll_s())
         return members
 
     def _join(self, member: str, metadata: dict[str, Any]) -> bool:
@@ -118,7 +117,7 @@ class Group:
             with self._mutex:
                 if self._held.pop(member, None) is None:
                     return  # it has left
-            threading.Thread(
+            concurrency.Thread(
                 target=self._rejoin, args=(member, metadata), daemon=True
             ).start()
 
@@ -138,6 +137,6 @@ class Group:
                 self._join(member, metadata)
                 return
             except errors.UnavailableError:
-                time.sleep(self._coordinator.store.lease_s / 3)
+                concurrency.sleep(self._coordinator.store.lease_s / 3)
             except errors.FailedPreconditionError:
                 return  # the connection was closed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.coordination.records import safe
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
+    import threading
+
     from tensorloom.coordination.coordinator import Coordinator
     from tensorloom.coordination.records import Held
 
@@ -83,7 +85,7 @@ class Lock:
             raise errors.FailedPreconditionError(
                 None, None, f"The lock {self.name!r} is held already"
             )
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        deadline = None if timeout_s is None else concurrency.monotonic() + timeout_s
         told: Holder | None = None
         while True:
             self._held = self._coordinator.hold(self._key, {"note": note}, fenced=True)
@@ -93,10 +95,10 @@ class Lock:
             if on_wait is not None and holder is not None and holder != told:
                 on_wait(holder)
                 told = holder
-            stop = stop or threading.Event()
+            stop = stop or concurrency.Event()
             pause = self._coordinator.poll_s()
             if deadline is not None:
-                pause = min(pause, deadline - time.monotonic())
+                pause = min(pause, deadline - concurrency.monotonic())
             if pause <= 0 or stop.wait(pause):
                 return False
 

@@ -6,10 +6,11 @@ import itertools
 import json
 import os
 import socket
-import time
 import uuid
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.coordination.store import Lease
@@ -26,7 +27,7 @@ class Held:
     @property
     def lasts(self) -> bool:
         """Whether nobody else can have it yet."""
-        return not self.is_lost and time.monotonic() < self.ends
+        return not self.is_lost and concurrency.monotonic() < self.ends
 
 
 class Signature:
@@ -44,7 +45,7 @@ class Signature:
             **content,
             "host": self._host,
             "pid": self._pid,
-            "since": time.time(),
+            "since": concurrency.time(),
             "id": f"{self._id}-{next(self._numbers)}",
         }
         return json.dumps(signed).encode()

@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import os
 import threading
-import time
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.client.program import program_log
@@ -16,6 +15,7 @@ from tensorloom.coordination.coordinator import (
     open_coordinator,
 )
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 from tensorloom.storage.checkpoints import write_tokens
 from tensorloom.storage.checkpoints.write_tokens import WriteToken
 from tensorloom.storage.files import filesystem
@@ -106,7 +106,7 @@ class WriterClaim:
         Raises:
           errors.DeadlineExceededError: the service has not answered for ten minutes.
         """
-        answered = time.monotonic()
+        answered = concurrency.monotonic()
         while True:
             try:
                 if self._lock.acquire(on_wait=self._say):
@@ -114,14 +114,14 @@ class WriterClaim:
                     self._write_token()
                     return
             except errors.UnavailableError as error:
-                if time.monotonic() - answered > _SERVICE_S:
+                if concurrency.monotonic() - answered > _SERVICE_S:
                     raise errors.DeadlineExceededError(
                         None, None, error.message
                     ) from error
                 program_log.warning("%s; asking again", error.message)
-                time.sleep(1.0)
+                concurrency.sleep(1.0)
             else:
-                answered = time.monotonic()
+                answered = concurrency.monotonic()
 
     def check(self) -> None:
         """Looks whether this process is the writer; takes what nobody had meanwhile.

@@ -6,11 +6,11 @@ placer, the partitioner and the executor know devices by this interface alone.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     import torch
@@ -41,7 +41,7 @@ class Device:
         self.name = f"{task}/device:{self.device_type}:{index}"
         self.memory_limit = memory_limit  # bytes
         # Told apart from a device of the same name after a restart.
-        self.incarnation = secrets.randbits(63) | 1
+        self.incarnation = concurrency.randbits(63) | 1
         self.physical_description = ""
         #: Names of all devices of the task; the worker that has them says which.
         self.task_devices: frozenset[str] = frozenset([self.name])

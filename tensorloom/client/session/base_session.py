@@ -8,7 +8,6 @@ has not seen it, and then runs prepared steps.
 from __future__ import annotations
 
 import sys
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -55,7 +54,7 @@ from tensorloom.framework.interfaces import (
     StepSignature,
 )
 from tensorloom.framework.registry import late_modules
-from tensorloom.framework.runtime import default_stack
+from tensorloom.framework.runtime import concurrency, default_stack
 from tensorloom.framework.runtime.garbage import collection_paused
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ class BaseSession(SessionInterface):
         timeout_s = self._decoded_config.operation_timeout_s
         timeout_s = timeout_s or self._master.operation_timeout_s
         self._default_options = None if timeout_s is None else StepOptions(timeout_s)
-        self._lock = threading.RLock()
+        self._lock = concurrency.RLock()
         # Handles of tensors in the session that nobody holds any more.
         self.dead_tensor_handles: list[str] = []
         # Prepared runs by fetches and feed keys, see `plan_key`.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import threading
 import weakref
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -24,7 +23,7 @@ from tensorloom.framework.interfaces import (
     StepOptions,
     StepSignature,
 )
-from tensorloom.framework.runtime import run_metadata
+from tensorloom.framework.runtime import concurrency, run_metadata
 from tensorloom.transport.peers.reachability import describe_address
 from tensorloom.transport.sockets.connection import NotConnected
 from tensorloom.transport.wire import status, tensors, value_methods
@@ -97,7 +96,7 @@ class RemoteMaster:
         self._wait_s = wait_s
         self._target = target
         self._channel = channel
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._version = 0  # of the graph at the master
         # The dtypes of quantized tensors, which are fed as their base integers.
         self._quantized: dict[str, DType] = {}

@@ -11,12 +11,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tensorloom.framework.runtime import concurrency
+
 
 class Construction:
     """The turns of those who build a graph and of those who take it as it is."""
 
     def __init__(self) -> None:
-        self._turn = threading.Condition()
+        self._turn = concurrency.Condition()
         self._builders = 0
         self._takers = 0
         self._own = threading.local()  # depth: how often this thread has begun to build

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from tensorloom.framework.graph.node_count import NodeCount
 from tensorloom.framework.graph.operation import Operation
 from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry import op_registry
-from tensorloom.framework.runtime import default_stack
+from tensorloom.framework.runtime import concurrency, default_stack
 from tensorloom.framework.types import attr_value
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
     def __init__(self) -> None:
         GraphScopes.__init__(self)
         GraphCollections.__init__(self)
-        self._lock = threading.RLock()
+        self._lock = concurrency.RLock()
         self._construction = Construction()
         self._operations: list[Operation] = []  # in the order of their making
         self._by_name: dict[str, Operation] = {}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 
 class CancellationManager:
@@ -20,7 +20,7 @@ class CancellationManager:
     def __init__(self) -> None:
         self.cancelled = False
         self.cause: BaseException | None = None
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._callbacks: dict[int, Callable[[], None]] = {}
         self._next_token = 0
 
@@ -109,7 +109,7 @@ class Deadline:
         )
 
     def __enter__(self) -> None:
-        _clock.add(self, time.monotonic() + self._timeout_s)
+        _clock.add(self, concurrency.monotonic() + self._timeout_s)
 
     def __exit__(self, *exc_info: object) -> None:
         _clock.discard(self)
@@ -121,7 +121,7 @@ class _Clock:
     IDLE_S = 10.0  # then the thread ends
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._changed = concurrency.Condition()
         self._due: dict[Deadline, float] = {}
         self._next = math.inf  # when the thread wakes; inf without a thread
 
@@ -131,7 +131,7 @@ class _Clock:
             self._due[deadline] = due
             if self._next == math.inf:
                 self._next = due
-                threading.Thread(target=self._serve, daemon=True).start()
+                concurrency.Thread(target=self._serve, daemon=True).start()
             elif due < self._next:
                 self._changed.notify()
 
@@ -143,7 +143,7 @@ class _Clock:
     def _serve(self) -> None:
         while True:
             with self._changed:
-                now = time.monotonic()
+                now = concurrency.monotonic()
                 expired = [d for d, due in self._due.items() if due <= now]
                 for deadline in expired:
                     del self._due[deadline]
@@ -151,7 +151,7 @@ class _Clock:
                     idle = not self._due
                     self._next = min(self._due.values(), default=now + self.IDLE_S)
                     self._changed.wait(min(self._next - now, threading.TIMEOUT_MAX))
-                    if idle and not self._due and time.monotonic() >= self._next:
+                    if idle and not self._due and concurrency.monotonic() >= self._next:
                         self._next = math.inf
                         return
             for deadline in expired:

@@ -7,13 +7,13 @@ device's session state; `Session.reset` empties its containers.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
@@ -91,7 +91,7 @@ class Variable(Resource):
         self.dtype = dtype
         self.shape = shape
         self.value: Any = None
-        self.lock = threading.RLock()
+        self.lock = concurrency.RLock()
         # The lock of who changed it in place last: a slot of an optimizer changes
         # under the lock of its variable.
         self.guard = self.lock
@@ -197,7 +197,7 @@ class ResourceManager:
     """Resources by (container, kind, name). Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         # By container, then by (kind, name).
         self._containers: dict[str, dict[tuple[str, str], Resource]] = {}
 

@@ -10,7 +10,6 @@ steps. What the passes fold and what lives in host memory follows from static sh
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from tensorloom.framework.functions.called_functions import (
     called_functions,
     names_called,
 )
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.garbage import collection_paused
 from tensorloom.framework.runtime.resource import is_torch_type
 from tensorloom.framework.types.tensor_shape import TensorShape
@@ -100,7 +100,7 @@ class ShapedStep:
         """
         self._compile_for = compile_for
         self._feeds = feeds
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._any: PreparedStep | None = None
         # Shapes and step together: other threads may look at any time.
         self._first: tuple[list[tuple[int, tuple[int, ...]]], PreparedStep] | None

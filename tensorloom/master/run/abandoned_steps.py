@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import WorkerInterface
@@ -20,10 +20,10 @@ def end_abandoned_step(workers: Sequence[WorkerInterface], step_id: int) -> None
     Without the wait, an op of the cancelled step that waits at a queue of another task
     could take an element that the client's next step adds.
     """
-    confirmed = threading.Semaphore(0)
+    confirmed = concurrency.Semaphore(0)
     for worker in workers:
         worker.end_abandoned_step(step_id, confirmed.release)
-    until = time.monotonic() + _CONFIRMATION_TIMEOUT_S
+    until = concurrency.monotonic() + _CONFIRMATION_TIMEOUT_S
     for _ in workers:
-        if not confirmed.acquire(timeout=max(0.0, until - time.monotonic())):
+        if not confirmed.acquire(timeout=max(0.0, until - concurrency.monotonic())):
             return

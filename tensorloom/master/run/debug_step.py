@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.debug import publishers
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.framework.debug.watches import DebugWatches
@@ -34,7 +34,7 @@ class DebugSteps:
         self._runs = itertools.count()
         self._by_signature: dict[tuple[Any, ...], int] = {}
         self._last: DebugStep | None = None
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
 
     def number(self, signature: StepSignature) -> tuple[int, int]:
         """The number of a run in the session, and of those with this signature."""
@@ -80,7 +80,7 @@ class DebugStep:
         self._drop: Callable[[], None] | None = None
         self._running = 0
         self._is_retired = False
-        self._lock = threading.RLock()
+        self._lock = concurrency.RLock()
 
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Registers the step where it is not, tells the debugger of it, and runs it.

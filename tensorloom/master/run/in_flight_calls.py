@@ -6,8 +6,9 @@ its report goes with the next one.
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
+
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.transport.interface import PendingCall
@@ -38,7 +39,7 @@ class InFlightCalls:
     """The in-flight calls of all sessions on one task. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._running: dict[int, InFlightCall] = {}  # by step id
         # Steps that are over; the next call to the task says so.
         self._over: list[int] = []

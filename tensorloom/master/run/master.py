@@ -7,8 +7,6 @@ a step is one call of what came out.
 from __future__ import annotations
 
 import itertools
-import secrets
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +26,7 @@ from tensorloom.framework.interfaces import (
 )
 from tensorloom.framework.partition import graph_partition
 from tensorloom.framework.partition.waiting_ops import waits_of
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.session_config import (
     DEFAULT,
     SessionConfig,
@@ -62,6 +61,8 @@ from tensorloom.master.run.route_feeds_and_fetches import route_feeds_and_fetche
 from tensorloom.master.run.task_parallel import Part, TaskParallelStep
 
 if TYPE_CHECKING:
+    import threading
+
     from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.runtime.stage_journal import StageJournal
 
@@ -109,7 +110,7 @@ class _Session:
     # Of steps that are placed by what they take.
     costs: dict[StepSignature, CostModel] = field(default_factory=dict)
     edge_numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    lock: threading.RLock = field(default_factory=lambda: concurrency.RLock())
 
 
 def _pruned(session: _Session, signature: StepSignature) -> GraphIR:
@@ -132,7 +133,7 @@ class Master:
         self._environment = environment
         self._defaults = defaults
         self._sessions: dict[str, _Session] = {}
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
 
     # --- sessions ------------------------------------------------------------------
 
@@ -145,7 +146,7 @@ class Master:
         """Makes a session; see `MasterInterface`."""
         config = self._defaults.over(config)
         extended = session_state.extend(GraphIR(), graph)
-        handle = secrets.token_hex(8)
+        handle = f"{concurrency.randbits(64):016x}"
         workers = self._directory.for_session(config)
         devices = [device for worker in workers for device in worker.devices()]
         placer = Placer(devices, self._environment.has_kernel, config, graph.producer)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import secrets
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,7 +12,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.graph import graph_def
 from tensorloom.framework.interfaces import StepContext, StepOptions, StepSignature
 from tensorloom.framework.registry.op_policy import ALLOW_ALL, OpPolicy
-from tensorloom.framework.runtime import run_metadata, session_config
+from tensorloom.framework.runtime import concurrency, run_metadata, session_config
 from tensorloom.framework.runtime.cancellation import CancellationManager
 from tensorloom.master.lower.lowering_requests import drop_lowering_requests
 from tensorloom.master.prepare.prune import parse_tensor_name
@@ -26,6 +23,8 @@ from tensorloom.transport.wire.methods import master_methods
 from tensorloom.transport.wire.request_ids import RecentRequests
 
 if TYPE_CHECKING:
+    import threading
+
     from tensorloom.framework.debug.watches import DebugWatches
     from tensorloom.framework.interfaces import PreparedStep
     from tensorloom.framework.runtime.session_config import SessionConfig
@@ -54,9 +53,9 @@ class _ClientSession:
     steps: dict[StepSignature, _Step] = field(default_factory=dict)
     callables: dict[int, tuple[_Step, StepOptions]] = field(default_factory=dict)
     numbers: itertools.count[int] = field(default_factory=itertools.count)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.Lock = field(default_factory=lambda: concurrency.Lock())
     #: When the client was heard last, and how many of its calls run now.
-    heard: float = field(default_factory=time.monotonic)
+    heard: float = field(default_factory=lambda: concurrency.monotonic())
     calls: int = 0
     #: Set when the session is over; there for a client that says when it is gone.
     over: threading.Event | None = None
@@ -77,7 +76,7 @@ class MasterService:
         # Prepared steps of clients that send values, by number.
         self._numbered: dict[int, tuple[str, _Step]] = {}
         # Random: a client of this task's predecessor must not meet another's step.
-        self._numbers = itertools.count(secrets.randbits(62))
+        self._numbers = itertools.count(concurrency.randbits(62))
 
     def handlers(self) -> Handlers:
         """What a server needs to answer for this master."""
@@ -162,7 +161,7 @@ class MasterService:
         """Waits for the end of a session, which is closed if its client is gone."""
         handle = header.decode(errors="replace")
         session = self._find(handle)
-        over = session.over = threading.Event()
+        over = session.over = concurrency.Event()
         call.on_cancel(over.set)
         over.wait()
         self._collect(handle)
@@ -177,7 +176,7 @@ class MasterService:
 
     def collect_idle(self, idle_s: float) -> None:
         """Closes the sessions that were idle for so long."""
-        limit = time.monotonic() - idle_s
+        limit = concurrency.monotonic() - idle_s
         for handle, session in list(self._sessions.items()):
             is_idle = session.heard < limit and not session.calls
             if is_idle and session.over is None:
@@ -199,7 +198,7 @@ class MasterService:
         session = self._sessions.get(handle)
         if session is None:
             raise errors.AbortedError(None, None, f"Session {handle} is not found.")
-        session.heard = time.monotonic()
+        session.heard = concurrency.monotonic()
         return session
 
     @contextmanager
@@ -211,7 +210,7 @@ class MasterService:
             yield session
         finally:
             session.calls -= 1
-            session.heard = time.monotonic()
+            session.heard = concurrency.monotonic()
 
     # --- steps -----------------------------------------------------------------------
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework.interfaces import StepContext, StepOptions
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.garbage import collection_paused
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class MeasuredStep:
         """
         self._prepare = prepare
         self._costs = costs
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._runs = -max(1, runs_before)  # those that were begun, from the measured on
         self._step = prepare()
         self._is_placed = False

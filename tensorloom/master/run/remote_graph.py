@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepContext, StepOptions
-from tensorloom.framework.runtime import run_metadata, threads
+from tensorloom.framework.runtime import concurrency, run_metadata, threads
 from tensorloom.framework.runtime.cancellation import (
     CancellationManager,
     Deadline,
@@ -109,7 +108,7 @@ class RemoteRegisteredGraph:
                 self._worker.cleanup_step(context.step_id)
 
     def _run_message(self, feeds: Sequence[Any], context: StepContext) -> list[Any]:
-        ended = threading.Event()
+        ended = concurrency.Event()
         outcome: list[Any] = []
 
         def done(values: list[Any] | None, error: errors.OpError | None) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.framework.interfaces import PreparedStep, StepContext
@@ -23,14 +22,14 @@ class SessionActivity:
     def __init__(self, handle: str, failures: deque[dict[str, Any]]) -> None:
         self._handle = handle
         self._failures = failures
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._ended = self._failed = 0
         self._running: dict[object, tuple[str, float]] = {}
 
     def begin(self, name: str) -> object:
         """A step begins; returns what `end` takes."""
         key = object()
-        self._running[key] = name, time.monotonic()
+        self._running[key] = name, concurrency.monotonic()
         return key
 
     def end(self, key: object) -> None:
@@ -45,7 +44,7 @@ class SessionActivity:
             self._failed += 1
         self._failures.append(
             {
-                "time": time.time(),
+                "time": concurrency.time(),
                 "session": self._handle,
                 "step": name,
                 "error": type(error).__name__,
@@ -55,7 +54,7 @@ class SessionActivity:
 
     def facts(self) -> dict[str, Any]:
         """What it has counted, and the steps that run, with their ages in seconds."""
-        now = time.monotonic()
+        now = concurrency.monotonic()
         with self._lock:
             return {
                 "steps": self._ended,

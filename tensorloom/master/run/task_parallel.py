@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import select
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from tensorloom.framework.interfaces import (
     StepOptions,
     WorkerInterface,
 )
-from tensorloom.framework.runtime import threads
+from tensorloom.framework.runtime import concurrency, threads
 from tensorloom.framework.runtime.cancellation import CancellationManager, Deadline
 from tensorloom.master.run.abandoned_steps import end_abandoned_step
 from tensorloom.transport.wire import status
@@ -108,9 +107,9 @@ class _Run:
         )
         # Those that keep something of the step until they hear that it is over.
         self._keepers = [part.worker for part in parts]
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._pending = len(parts)
-        self._all_ended = threading.Lock()  # released by the last part
+        self._all_ended = concurrency.Lock()  # released by the last part
         if parts:
             self._all_ended.acquire()
         self._errors: list[errors.OpError] = []

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 _REMEMBERED: Final = 100_000
 
 # Ids must differ, also from another process's. It does no harm to guess one.
 _numbers: Final = random.Random(os.urandom(32))
 os.register_at_fork(after_in_child=lambda: _numbers.seed(os.urandom(32)))
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Makes the ids of the block those of a seed: for what is to be run again."""
+    _numbers.seed(seed)
+    try:
+        yield
+    finally:
+        _numbers.seed(os.urandom(32))
 
 
 def new_step_id() -> int:
@@ -31,7 +43,7 @@ class RecentRequests:
     """The ids of the last requests. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._ids: OrderedDict[int, None] = OrderedDict()
 
     def check(self, request_id: int, method: str) -> None:

@@ -19,16 +19,17 @@ everything else that they need is done before they begin.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.partition.waiting_ops import RECEIVES, may_wait, waits_of
 from tensorloom.framework.registry import op_kernel
-from tensorloom.framework.runtime import threads
+from tensorloom.framework.runtime import concurrency, threads
 
 if TYPE_CHECKING:
+    import threading
+
     from tensorloom.framework.graph.graph_ir import FunctionIR, Node
     from tensorloom.framework.partition.waiting_ops import Waits
 
@@ -173,7 +174,9 @@ class Run:
     context: Any
     guarded: Callable[[Callable[[], None]], None]  # runs a segment in another thread
     frame: Frame = field(default_factory=dict)  # values that segments exchange
-    changed: threading.Condition = field(default_factory=threading.Condition)
+    changed: threading.Condition = field(
+        default_factory=lambda: concurrency.Condition()
+    )
     started: set[int] = field(default_factory=set)
     finished: set[int] = field(default_factory=set)
     running: int = 0

@@ -10,7 +10,6 @@ Machine Learning", 2018, section 4); order among ready nodes is first in, first 
 
 from __future__ import annotations
 
-import queue
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.framework.runtime import frame_id, threads
+from tensorloom.framework.runtime import concurrency, frame_id, threads
 from tensorloom.worker.compile.dataflow_nodes import (
     COPY,
     ENTER,
@@ -39,6 +38,8 @@ from tensorloom.worker.compile.dataflow_nodes import (
 from tensorloom.worker.run.runtime import predicate
 
 if TYPE_CHECKING:
+    import queue
+
     from tensorloom.framework.registry.op_kernel import OpKernelContext
     from tensorloom.worker.compile.dataflow_program import Program
 
@@ -121,7 +122,7 @@ class Run:
         self.guarded = guarded
         self.results: dict[int, Any] = {}
         self._ready: deque[tuple[Item, _Iteration, list[Any], bool]] = deque()
-        self._finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[Any] = concurrency.SimpleQueue()
         self._waiting = 0  # blocking nodes in threads of their own
         self._receiving = 0  # Recvs whose tensor has not come
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepContext, StepOptions
-from tensorloom.framework.runtime import threads
+from tensorloom.framework.runtime import concurrency, threads
 from tensorloom.transport.wire import tensors
 from tensorloom.worker.run.runtime import received_host
 
@@ -20,7 +19,7 @@ class _Run:
     """A graph that was started by the first call of a partial run."""
 
     def __init__(self) -> None:
-        self.ended = threading.Event()
+        self.ended = concurrency.Event()
         self.error: Exception | None = None
 
 
@@ -29,7 +28,7 @@ class PartialSteps:
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._runs: dict[int, _Run] = {}
 
     def advance(self, graph: RegisteredGraph, request: Any, response: Any) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.rendezvous_key import parse_rendezvous_key
 from tensorloom.transport.wire import status, tensors
 from tensorloom.transport.wire.methods import worker_methods
@@ -39,7 +39,7 @@ class PeerTensors:
         key: str = request.rendezvous_key
         self._check_source(key)
         rendezvous = self._worker.steps.rendezvous(request.step_id)
-        done = threading.Event()
+        done = concurrency.Event()
         result: list[Any] = []
 
         def receive(value: Any, is_dead: bool | None) -> None:

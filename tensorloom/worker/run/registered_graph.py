@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +17,7 @@ from tensorloom.framework.partition.waiting_ops import (
     waits_of,
     with_waiting_receives,
 )
-from tensorloom.framework.runtime import custom_stages
+from tensorloom.framework.runtime import concurrency, custom_stages
 from tensorloom.framework.runtime.cancellation import Deadline, Following
 from tensorloom.framework.runtime.frame_id import FrameNumbering, child_of_path
 from tensorloom.framework.runtime.rendezvous_key import key_of
@@ -93,7 +92,7 @@ class RegisteredGraph:
         self._spread = indices if indices != list(range(len(indices))) else None
         self._pieces = self._compile(traced=False)
         self._traced: list[Piece | DataflowPiece] | None = None
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._gone: errors.OpError | None = None
         single = len(self._pieces) == 1 and self._spread is None
         self._simple = (

@@ -7,10 +7,11 @@ each is received once.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.framework import errors
@@ -24,7 +25,7 @@ class Rendezvous:
     """The in-process meeting point of one step's Sends and Recvs. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._values: dict[str, deque[tuple[Any, bool]]] = {}
         self._waiting: dict[str, deque[Receiver]] = {}
         self._aborted: errors.OpError | None = None
@@ -90,7 +91,7 @@ class Rendezvous:
         return self._wait_value(key, cancellation)
 
     def _wait_value(self, key: str, cancellation: CancellationManager | None) -> Any:
-        done = threading.Event()
+        done = concurrency.Event()
         result: list[Any] = []
 
         def receive(value: Any, is_dead: bool | None) -> None:

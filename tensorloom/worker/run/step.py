@@ -13,7 +13,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import NodeStats, StepMetadata
 from tensorloom.framework.registry.op_kernel import OpKernelContext
-from tensorloom.framework.runtime import threads
+from tensorloom.framework.runtime import concurrency, threads
 from tensorloom.framework.runtime.cancellation import CancellationManager
 from tensorloom.framework.runtime.resource import Variable
 from tensorloom.transport.wire.request_ids import new_step_id
@@ -176,7 +176,7 @@ def run_pieces(
         return _run_single(pieces[0], feeds, step)
     results: dict[int, Any] = {}
     failures: list[Exception] = []
-    pending = threading.Semaphore(0)
+    pending = concurrency.Semaphore(0)
 
     def run(piece: Piece | DataflowPiece) -> None:
         context = step.context(piece.device.name)

@@ -6,7 +6,6 @@ first makes the rendezvous; the master's CleanupGraph ends it.
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.devices.device_name import task_of
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.rendezvous_key import (
     parse_rendezvous_key,
     source_task,
@@ -92,7 +92,7 @@ class StepRendezvous(Rendezvous):
         self.dtypes: dict[str, DType] = {}
         # What waits to be pushed, by task.
         self._later: dict[str, list[Sent]] = {}
-        self._later_lock = threading.Lock()
+        self._later_lock = concurrency.Lock()
         self._carried: list[Sent] = []
         self._carried_to = ""
         self._links: dict[str, CallLink] = {}  # by the task at the other end
@@ -101,7 +101,7 @@ class StepRendezvous(Rendezvous):
         self._pulled: set[str] = set()
         self._lost: dict[str, errors.OpError] = {}
         self._cancels: list[Callable[[], None]] = []
-        self._pull_lock = threading.Lock()
+        self._pull_lock = concurrency.Lock()
 
     def dtype_of(self, key: str) -> DType | None:
         """The dtype of what was sent under a key, if its value does not tell it."""
@@ -324,7 +324,7 @@ class StepTable:
     def __init__(self, task: str, peers: Peers | None = None) -> None:
         self._task = task
         self._peers = peers
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._entries: dict[int, _Entry] = {}
         self._over: OrderedDict[int, None] = OrderedDict()
         #: How many steps this task has taken part in; threads count without a lock.

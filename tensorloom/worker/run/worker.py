@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import DeviceInfo
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.resource import (
     Resource,
     ResourceManager,
@@ -57,7 +57,7 @@ class Worker:
             ResourceManager() if beside is None else beside._shared
         )
         self._sessions: dict[str, WorkerSession] = {}
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
 
     @property
     def task(self) -> str:

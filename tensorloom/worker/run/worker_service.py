@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import secrets
-import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,7 @@ from tensorloom.framework.functions.function_instances import with_instances
 from tensorloom.framework.graph import graph_def
 from tensorloom.framework.interfaces import StepContext, StepOptions
 from tensorloom.framework.registry.op_policy import ALLOW_ALL, OpPolicy
-from tensorloom.framework.runtime import run_metadata, session_config
+from tensorloom.framework.runtime import concurrency, run_metadata, session_config
 from tensorloom.framework.runtime.frame_id import (
     NUMBERINGS,
     FrameNumbering,
@@ -60,7 +58,7 @@ class _HeldGraph:
         self.graph = graph
         self._compile_open = compile_open
         self._open: RegisteredGraph | None = None
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
 
     @property
     def open_graph(self) -> RegisteredGraph:
@@ -95,12 +93,12 @@ class WorkerService:
         self._info = _task_info(worker.task, endpoints)
         self._graphs: dict[str, _HeldGraph] = {}
         # Random: a master of this task's predecessor must not run another's graph.
-        self._numbers = itertools.count(secrets.randbits(62))
+        self._numbers = itertools.count(concurrency.randbits(62))
         self._requests = RecentRequests()
         self.peer_tensors = PeerTensors(worker, self._requests)
         self._partial = PartialSteps(worker)
         self._step_sequences: dict[int, int] = {}
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._has_legacy_session = False
         # By master's task: its incarnation, and its sessions.
         self._masters: dict[str, tuple[int, set[str]]] = {}
@@ -371,7 +369,9 @@ class WorkerService:
         response = worker_methods()["GetStepSequence"].response()
         with self._lock:
             for key in request.graph_key:
-                number = self._step_sequences.setdefault(key, secrets.randbits(48) or 1)
+                number = self._step_sequences.setdefault(
+                    key, concurrency.randbits(48) or 1
+                )
                 response.step_sequence.add(graph_key=key, next_step_id=number)
                 self._step_sequences[key] = number + 1
         return response

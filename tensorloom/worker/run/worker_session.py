@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.framework.runtime.resource import SessionResources
@@ -21,7 +21,7 @@ class WorkerSession:
         # Kernels with state by (node, device): the same node in several graphs of the
         # session is the same kernel.
         self.kernels: dict[tuple[str, str, str], Any] = {}
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._running: set[Step] = set()
         self._closed = False
 

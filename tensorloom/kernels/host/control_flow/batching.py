@@ -7,7 +7,6 @@ batch is full or its time is over, computes for all, and hands out the parts.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
+from tensorloom.framework.runtime import concurrency
 from tensorloom.kernels.host.control_flow.waiting import WaitableResource, node_resource
 from tensorloom.kernels.torch.state.variable_value import format_shape
 
@@ -110,9 +110,9 @@ class _Batcher(WaitableResource):
         return batch, leads
 
     def _wait_for_others(self, batch: _Batch, context: Any) -> None:
-        due = time.monotonic() + self.timeout_s
+        due = concurrency.monotonic() + self.timeout_s
         while not batch.is_closed:
-            left = due - time.monotonic()
+            left = due - concurrency.monotonic()
             # A cancelled leader computes at once: the others do not share its fate.
             if left <= 0 or context.cancellation.cancelled or self.deleted:
                 break
@@ -274,14 +274,14 @@ def unbatch(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, value: Any, index: Any, number: Any) -> Any:
         exchange, key = find(), int(number)
-        due = time.monotonic() + timeout_s
+        due = concurrency.monotonic() + timeout_s
         with exchange.changed:
             for call, begin, end in np.asarray(index).tolist():
                 exchange.values[call] = value[begin:end]
             exchange.changed.notify_all()
             while key not in exchange.values:
                 context.cancellation.check()
-                left = due - time.monotonic()
+                left = due - concurrency.monotonic()
                 if left <= 0:
                     raise errors.DeadlineExceededError(
                         None, None, "Batched data did not arrive within timeout window."

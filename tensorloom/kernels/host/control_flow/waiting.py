@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.resource import Resource, container_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class WaitableResource(Resource):
 
     def __init__(self, container: str, name: str) -> None:
         super().__init__(container, name)
-        self.changed = threading.Condition(threading.Lock())
+        self.changed = concurrency.Condition(concurrency.Lock())
         self.deleted = False
 
     def wait_until(

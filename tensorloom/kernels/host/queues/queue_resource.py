@@ -8,16 +8,18 @@ elements takes them as they come, and puts them back when it fails.
 from __future__ import annotations
 
 import heapq
-import threading
 from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.random.philox import Generator
 
 if TYPE_CHECKING:
+    import threading
+
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.framework.types.tensor_shape import TensorShape
 
@@ -32,7 +34,7 @@ class _Attempt:
     def __init__(self, lock: threading.Lock) -> None:
         self.cancelled = False  # by a close with cancel_pending_enqueues
         # Its own: only who can go on is woken.
-        self.turn = threading.Condition(lock)
+        self.turn = concurrency.Condition(lock)
 
 
 class Queue(Resource):
@@ -55,7 +57,7 @@ class Queue(Resource):
         self.shapes = shapes  # one for each component, or None: any shape
         self.capacity = capacity  # negative: without limit
         self.closed = False
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._enqueuers: deque[_Attempt] = deque()
         self._dequeuers: deque[_Attempt] = deque()
 

@@ -11,12 +11,13 @@ words into values, and by how much the counter moves on, follows TensorFlow's
 from __future__ import annotations
 
 import functools
-import secrets
 import threading
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tensorloom.framework.runtime import concurrency
 
 UInt32Array = NDArray[np.uint32]
 _Words = NDArray[np.uint64] | np.uint64
@@ -54,7 +55,7 @@ class Generator:
     def __init__(self, seed: int, seed2: int) -> None:
         self.is_seeded = seed != 0 or seed2 != 0
         if not self.is_seeded:
-            seed, seed2 = secrets.randbits(64), secrets.randbits(64)
+            seed, seed2 = concurrency.randbits(64), concurrency.randbits(64)
         self._key = seed & _MASK64
         self._counter = (seed2 & _MASK64) << 64
         self._lock = threading.Lock()

@@ -1,0 +1,140 @@
+"""What a training promises whatever fails, checked while it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.storage.checkpoints import write_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tensorloom.coordination.writers import WriterClaim
+    from tensorloom.simulate.scheduler import Process
+    from tensorloom.simulate.simulation import Simulation
+
+_TOKENS: Final = f"{write_tokens.__name__}._TOKENS"
+
+
+class Promises:
+    """Notes what the programs see, and what of it must not be.
+
+    Args:
+      simulation: of the training.
+      directory: of its checkpoints.
+    """
+
+    def __init__(self, simulation: Simulation, directory: str) -> None:
+        self._simulation = simulation
+        self._directory = os.path.realpath(directory)
+        #: What was broken.
+        self.broken: list[str] = []
+        #: The greatest global step of which `save` has returned.
+        self.committed = -1
+        self.saves = self.steps = self.restores = self.chiefs = 0
+        # Grows whenever variables get other values than by updates.
+        self._epoch = 0
+        # By worker: the epoch, the counters that it saw last, and how many steps have
+        # begun since.
+        self._seen: dict[int, tuple[int, Sequence[float], int]] = {}
+        self._began: dict[int, int] = {}  # by worker: the epoch of its last step
+        self._claims: dict[Process, WriterClaim] = {}
+
+    def _break(self, text: str) -> None:
+        self.broken.append(f"{self._simulation.now:.3f} s: {text}")
+
+    # --- updates ---------------------------------------------------------------------
+
+    def variables_change(self) -> None:
+        """A restore begins or ends, or a parameter server has lost its values."""
+        self._epoch += 1
+
+    def step_begins(self, worker: int) -> None:
+        """A step is to add 1 to each counter of its worker, if it comes so far."""
+        epoch, before, begun = self._seen.get(worker, (-1, (), 0))
+        self._seen[worker] = epoch, before, begun + 1
+        self._began[worker] = self._epoch
+
+    def step_ended(self, worker: int, counters: Sequence[float]) -> None:
+        """It has, and has fetched them."""
+        self.steps += 1
+        epoch, before, begun = self._seen[worker]
+        if epoch == self._epoch:
+            for number, (old, new) in enumerate(zip(before, counters, strict=True)):
+                if not old + 1 <= new <= old + begun:
+                    self._break(
+                        f"worker{worker} found {new:g} in its counter at ps{number} "
+                        f"after {old:g} and {begun} updates, the last of which ended"
+                    )
+        # What was counted before a restore, and is heard of after it, says nothing.
+        known = self._epoch if self._began[worker] == self._epoch else -1
+        self._seen[worker] = known, list(counters), 0
+
+    # --- checkpoints -----------------------------------------------------------------
+
+    def saved(self, step: int) -> None:
+        """`save` has returned; the global step was at least that when it was called."""
+        self.saves += 1
+        self.committed = max(self.committed, step)
+
+    def restored(self, step: int, committed: int) -> None:
+        """A restore has given a global step; so much was committed as it began."""
+        self.restores += 1
+        if step < committed:
+            self._break(
+                f"the checkpoint of step {committed} was lost: {step} was restored"
+            )
+
+    def published(self, path: str) -> None:
+        """A file gets its name now: only the newest writer's may."""
+        name = os.path.basename(path)
+        place = os.path.realpath(os.path.dirname(path))
+        if place != self._directory or name != "checkpoint":
+            return
+        process = self._simulation.scheduler.here.process
+        own = process.state.get(_TOKENS, {}).get(self._directory)
+        there = self._newest_token()
+        if own is None:
+            self._break(f"{process.name} names a checkpoint without a token")
+        elif own.token < there:
+            self._break(
+                f"{process.name} names a checkpoint with token {own.token}, "
+                f"after one with {there}"
+            )
+
+    def _newest_token(self) -> int:
+        try:
+            with open(os.path.join(self._directory, write_tokens.FILE)) as file:
+                token: int = json.load(file)["token"]
+                return token
+        except FileNotFoundError:
+            return 0
+
+    # --- chiefs ----------------------------------------------------------------------
+
+    def is_chief(self, claim: WriterClaim) -> None:
+        """A process has become the writer."""
+        self.chiefs += 1
+        self._claims[self._simulation.scheduler.here.process] = claim
+        self.look_for_chiefs()
+
+    def look_for_chiefs(self) -> None:
+        """Looks whether two processes take themselves for the writer."""
+        chiefs = [
+            process.name
+            for process, claim in self._claims.items()
+            if not process.is_dead and claim.is_held
+        ]
+        if len(chiefs) > 1:
+            self._break(f"{' and '.join(chiefs)} are chiefs at one time")
+
+    def facts(self) -> dict[str, Any]:
+        """What there was to look at."""
+        return {
+            "steps": self.steps,
+            "saves": self.saves,
+            "restores": self.restores,
+            "chiefs": self.chiefs,
+        }
