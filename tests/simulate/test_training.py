@@ -28,7 +28,7 @@ def _quiet() -> Iterator[None]:
     tf.logging.set_verbosity(before)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_faults_break_no_promise(seed: int) -> None:
     outcome = run_seed(seed)
     assert not outcome.broken, str(outcome)
@@ -37,7 +37,7 @@ def test_faults_break_no_promise(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 1200, 50))
+@pytest.mark.parametrize("first", range(1000, 1100, 50))
 def test_more_faults_break_no_promise(first: int) -> None:
     outcomes = [run_seed(seed) for seed in range(first, first + 50)]
     assert not [str(outcome) for outcome in outcomes if outcome.broken]
