@@ -18,8 +18,8 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from tensorloom.framework.runtime import processor
 from tensorloom.kernels.host.linalg.blas_threads import on_one_thread
+from tensorloom.kernels.torch.linalg import processor
 
 # Multiplications from which on oneDNN's lead is greater than what its call costs.
 _LEAST_WORK: Final = 1_500_000

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorloom.framework.runtime import processor
+from tensorloom.kernels.torch.linalg import processor
 
 _FLAGS = "fpu sse2 avx2 avx512f avx512dq avx512cd avx512bw avx512vl"
 
