@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry import late_modules
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.composite_tensor import VALUE_SPECS
 from tensorloom.framework.types.constant_value import constant_value_as_shape
 from tensorloom.framework.types.sparse_tensor import (
     SparseTensor,
@@ -266,18 +267,15 @@ class SparseTensorSpec(_ShapedSpec):
 # --- the values of specs -------------------------------------------------------
 
 
-_SPEC_OF: Final[dict[type, Callable[[Any], TypeSpec]]] = {}
-
-
 def register_value(kind: type, spec_of: Callable[[Any], TypeSpec]) -> None:
     """Says which spec the values of a class have."""
-    _SPEC_OF[kind] = spec_of
+    VALUE_SPECS[kind] = spec_of
 
 
 def is_registered(value: Any) -> bool:
     """Whether values of this class have a spec of their own."""
     late_modules.load_kind("spec")
-    return type(value) in _SPEC_OF
+    return type(value) in VALUE_SPECS
 
 
 # (a program's class, what gives the spec of a value of it, whether subclasses too).
@@ -304,9 +302,10 @@ def spec_of_value(value: Any) -> TypeSpec:
     if isinstance(value, (SparseTensor, SparseTensorValue)) or is_sparse(value):
         return SparseTensorSpec.from_value(value)
     late_modules.load_kind("spec")
-    registered = _SPEC_OF.get(type(value))
+    registered = VALUE_SPECS.get(type(value))
     if registered is not None:
-        return registered(value)
+        known: TypeSpec = registered(value)
+        return known
     spec = getattr(value, "_type_spec", None)
     if isinstance(spec, TypeSpec):
         return spec
@@ -324,6 +323,7 @@ def spec_of_value(value: Any) -> TypeSpec:
 
 
 register_specs(value=spec_of_value, tensor=TensorSpec)
+register_value(SparseTensor, SparseTensorSpec.from_value)
 
 
 def structure_of_value(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.transport.grpc.channel import GrpcChannel
 from tensorloom.transport.wire.methods import master_methods, worker_methods
 from tests.cluster.clusters import cluster
+from tests.cluster.processes import eventually
 
 DEVICE = "/job:ps/replica:0/task:0/device:CPU:0"
 OTHER = "/job:worker/replica:0/task:0/device:CPU:0"
@@ -191,3 +193,31 @@ def test_partial_runs_of_what_does_not_exist(caller: _Caller) -> None:
                 "RunStep", session_handle=handle, partial_run_handle="none", **fields
             )
     caller.master("CloseSession", session_handle=handle)
+
+
+def test_a_step_says_that_its_session_was_closed(server: Any, caller: _Caller) -> None:
+    with tf.Graph().as_default() as graph:
+        queue = tf.FIFOQueue(1, tf.int32, [[]])
+        name = queue.dequeue().name
+        handle = caller.master(
+            "CreateSession", graph_def=graph.as_graph_def()
+        ).session_handle
+    caught: list[tf.errors.OpError] = []
+
+    def run() -> None:
+        try:
+            caller.master("RunStep", session_handle=handle, fetch=[name])
+        except tf.errors.OpError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    session = server._masters._sessions[handle]
+    assert eventually(lambda: session.calls == 1)
+    caller.master("CloseSession", session_handle=handle)
+    thread.join(60)
+    (error,) = caught
+    assert isinstance(error, tf.errors.CancelledError)
+    assert error.message == (
+        "Step was cancelled by an explicit call to `Session::Close()`."
+    )

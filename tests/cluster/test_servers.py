@@ -92,6 +92,33 @@ def test_a_client_that_hangs_up_has_its_session_closed() -> None:
         assert eventually(lambda: not any(left))
 
 
+def test_a_step_says_that_its_session_was_closed() -> None:
+    with cluster(worker=1) as servers, tf.Graph().as_default():
+        started, queue = (tf.FIFOQueue(1, tf.int32, [[]]) for _ in range(2))
+        begun = started.dequeue()
+        with tf.control_dependencies([started.enqueue(1)]):
+            waiting = queue.dequeue()
+        session = tf.Session(servers["worker"][0].target)
+        caught: list[tf.errors.OpError] = []
+
+        def wait() -> None:
+            try:
+                session.run(waiting)
+            except tf.errors.OpError as error:
+                caught.append(error)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        session.run(begun)
+        session.close()
+        thread.join(60)
+        (error,) = caught
+        assert isinstance(error, tf.errors.CancelledError)
+        assert error.message == (
+            "Step was cancelled by an explicit call to `Session::Close()`."
+        )
+
+
 def test_idle_sessions_of_other_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TRANSPORT_VARIABLE, "grpc")
     # TensorFlow's clients know gRPC's calls alone, and do not say when they are gone.

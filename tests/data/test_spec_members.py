@@ -126,3 +126,52 @@ def test_specs_of_programs() -> None:
         pair = spec._from_tensor_list(tensors)
         assert session.run([pair.a, pair.b]) == [[1.0], 2]
     assert len(spec._flat_tensor_specs) == 2
+
+
+def _composite_tensors() -> dict[str, Any]:
+    rows = tf.placeholder(tf.float32, [None, 3])
+    places = tf.placeholder(tf.int64, [None])
+    return {
+        "SparseTensorSpec(TensorShape([Dimension(2), Dimension(3)]), tf.float32)": (
+            tf.sparse_placeholder(tf.float32, [2, 3])
+        ),
+        "SparseTensorSpec(TensorShape(None), tf.int32)": tf.sparse_placeholder(
+            tf.int32
+        ),
+        "IndexedSlicesSpec(TensorShape([Dimension(None), Dimension(3)]), tf.float32, "
+        "tf.int64, None, TensorShape([Dimension(None)]))": (
+            tf.IndexedSlices(rows, places)
+        ),
+        "IndexedSlicesSpec(TensorShape([Dimension(4), Dimension(3)]), tf.float32, "
+        "tf.int64, tf.int32, TensorShape([Dimension(None)]))": tf.IndexedSlices(
+            rows, places, tf.constant([4, 3])
+        ),
+        "RaggedTensorSpec(TensorShape([Dimension(2), Dimension(None)]), tf.int32, 1, "
+        "tf.int64)": tf.ragged.constant([[1, 2], [3]]),
+        "RaggedTensorSpec(TensorShape([Dimension(2), Dimension(None), Dimension(3)]), "
+        "tf.float32, 1, tf.int32)": tf.RaggedTensor.from_row_splits(
+            rows, tf.constant([0, 1, 3], tf.int32)
+        ),
+    }
+
+
+def test_composite_tensors_have_their_spec() -> None:
+    for shown, value in _composite_tensors().items():
+        spec = value._type_spec
+        assert repr(spec) == shown
+        twin = spec._from_components(spec._to_components(value))
+        assert type(twin) is type(value)
+        assert twin._type_spec == spec
+        assert isinstance(spec, tf.TypeSpec)
+
+
+def test_a_class_of_a_program_has_the_spec_of_its_base_or_none() -> None:
+    class Rows(tf.IndexedSlices):
+        """A program's own."""
+
+    class Bare(tf.SparseTensor.__mro__[1]):  # type: ignore[misc]
+        """Without a spec."""
+
+    rows = Rows(tf.zeros([2, 3]), tf.constant([0, 1]))
+    assert rows._type_spec.value_type is tf.IndexedSlices
+    assert not hasattr(Bare(), "_type_spec")

@@ -55,6 +55,7 @@ from tensorloom.framework.interfaces import (
 )
 from tensorloom.framework.registry import late_modules
 from tensorloom.framework.runtime import concurrency, default_stack
+from tensorloom.framework.runtime.cancellation import SESSION_CLOSED
 from tensorloom.framework.runtime.garbage import collection_paused
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ class BaseSession(SessionInterface):
                 return run(feed_dict, StepContext(self._default_options))
             return self._run_with_metadata(run, feed_dict, options, run_metadata)
         except OpError as error:
-            raise session_errors.with_operation(error, self._graph) from error.__cause__
+            raise self._shown(error) from error.__cause__
 
     def _run_debugged(
         self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
@@ -264,7 +265,7 @@ class BaseSession(SessionInterface):
         try:
             return self._run_with_metadata(run, feed_dict, options, run_metadata)
         except OpError as error:
-            raise session_errors.with_operation(error, self._graph) from error.__cause__
+            raise self._shown(error) from error.__cause__
 
     def explain(self, fetches: Any, feed_dict: Any = None, run: bool = True) -> Any:
         """Says what becomes of a step: each stage, the generated code, memory, time.
@@ -289,14 +290,14 @@ class BaseSession(SessionInterface):
         try:
             return EXPLAINERS[-1](self, fetches, feed_dict, run)
         except OpError as error:
-            raise session_errors.with_operation(error, self._graph) from error.__cause__
+            raise self._shown(error) from error.__cause__
 
     def _guarded(self, run: RunFunction, feed_dict: Any) -> Any:
         """Runs a plan whose errors get their operation."""
         try:
             return run(feed_dict, None)
         except OpError as error:
-            raise session_errors.with_operation(error, self._graph) from error.__cause__
+            raise self._shown(error) from error.__cause__
 
     def _run_with_metadata(
         self, run: RunFunction, feed_dict: Any, options: Any, run_metadata: Any
@@ -330,6 +331,12 @@ class BaseSession(SessionInterface):
             self._plans[key] = run
         return run
 
+    def _shown(self, error: OpError) -> OpError:
+        """What the program sees of a step's error."""
+        if self._closed and self._target and isinstance(error, CancelledError):
+            return CancelledError(None, None, SESSION_CLOSED)
+        return session_errors.with_operation(error, self._graph)
+
     def _check_usable(self) -> None:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
@@ -346,7 +353,7 @@ class BaseSession(SessionInterface):
             with collection_paused():
                 return self._master.prepare_step(self._extend_graph(), signature)
         except OpError as error:
-            raise session_errors.with_operation(error, self._graph) from None
+            raise self._shown(error) from None
 
     def _make_empty(self) -> None:
         """Makes the session at its master; the graph may be one that it refuses."""
@@ -453,7 +460,7 @@ class BaseSession(SessionInterface):
         try:
             return self._partial_runs.run(self, handle, fetches, feed_dict or {})
         except OpError as error:
-            raise session_errors.with_operation(error, self._graph) from error.__cause__
+            raise self._shown(error) from error.__cause__
 
     # --- the end ---------------------------------------------------------------------
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
+from typing import Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import concurrency
+
+#: Why the steps of a session at a server were cancelled that is over.
+SESSION_CLOSED: Final = "Step was cancelled by an explicit call to `Session::Close()`."
+SESSION_COLLECTED: Final = (
+    "Step was cancelled because the session was garbage collected due to inactivity."
+)
 
 
 class CancellationManager:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from tensorloom.framework.registry import late_modules
+
+#: What makes the `TypeSpec` of a value, by the value's class.
+VALUE_SPECS: Final[dict[type, Callable[[Any], Any]]] = {}
 
 
 class CompositeTensor:
@@ -17,13 +22,20 @@ class CompositeTensor:
 
     _is_composite = True  # what `tf.is_tensor` looks for
 
+    @property
+    def _type_spec(self) -> Any:
+        """Its `TypeSpec`. Raises AttributeError where its class has none."""
+        late_modules.load_kind("spec")
+        for kind in type(self).__mro__:
+            if kind in VALUE_SPECS:
+                return VALUE_SPECS[kind](self)
+        raise AttributeError(f"{type(self).__name__} has no _type_spec")
+
     def composite_parts(self) -> Any:
         """The parts, in a fixed order; absent optional parts are left out."""
-        spec: Any = getattr(self, "_type_spec")  # noqa: B009 - of the program's class
-        return spec._to_components(self)
+        return self._type_spec._to_components(self)
 
     def with_composite_parts(self, parts: Sequence[Any]) -> CompositeTensor:
         """Another value of the same kind, from as many parts as `composite_parts`."""
-        spec: Any = getattr(self, "_type_spec")  # noqa: B009 - of the program's class
-        made: CompositeTensor = spec._from_components(parts)
+        made: CompositeTensor = self._type_spec._from_components(parts)
         return made

@@ -13,7 +13,11 @@ from tensorloom.framework.graph import graph_def
 from tensorloom.framework.interfaces import StepContext, StepOptions, StepSignature
 from tensorloom.framework.registry.op_policy import ALLOW_ALL, OpPolicy
 from tensorloom.framework.runtime import concurrency, run_metadata, session_config
-from tensorloom.framework.runtime.cancellation import CancellationManager
+from tensorloom.framework.runtime.cancellation import (
+    SESSION_CLOSED,
+    SESSION_COLLECTED,
+    CancellationManager,
+)
 from tensorloom.master.lower.lowering_requests import drop_lowering_requests
 from tensorloom.master.prepare.prune import parse_tensor_name
 from tensorloom.transport.wire import status, tensors, value_methods
@@ -59,6 +63,14 @@ class _ClientSession:
     calls: int = 0
     #: Set when the session is over; there for a client that says when it is gone.
     over: threading.Event | None = None
+    #: Why steps that ran when it ended were cancelled.
+    cause: str = ""
+
+    def shown(self, error: errors.OpError) -> errors.OpError:
+        """What the client hears when a step ends with an error."""
+        if self.cause and isinstance(error, errors.CancelledError):
+            return errors.CancelledError(None, None, self.cause)
+        return error
 
 
 class MasterService:
@@ -143,14 +155,17 @@ class MasterService:
         return master_methods()["ExtendSession"].response(new_graph_version=version)
 
     def _close_session(self, request: Any, call: Call) -> Any:
-        self._forget(request.session_handle)
+        self._forget(request.session_handle, SESSION_CLOSED)
         self._master.close_session(request.session_handle)
         return master_methods()["CloseSession"].response()
 
-    def _forget(self, handle: str) -> None:
+    def _forget(self, handle: str, cause: str = "") -> None:
+        """Drops a session; its steps say the cause of their end, if there is one."""
         session = self._sessions.pop(handle, None)
-        if session is not None and session.over is not None:
-            session.over.set()
+        if session is not None:
+            session.cause = cause
+            if session.over is not None:
+                session.over.set()
         for number, (of, _) in list(self._numbered.items()):
             if of == handle:
                 self._numbered.pop(number, None)
@@ -170,7 +185,7 @@ class MasterService:
     def _collect(self, handle: str) -> None:
         """Closes a session whose client is gone."""
         if handle in self._sessions:
-            self._forget(handle)
+            self._forget(handle, SESSION_COLLECTED)
             with suppress(errors.OpError):  # it was closed just now
                 self._master.close_session(handle)
 
@@ -208,6 +223,8 @@ class MasterService:
         session.calls += 1
         try:
             yield session
+        except errors.CancelledError as error:
+            raise session.shown(error) from None
         finally:
             session.calls -= 1
             session.heard = concurrency.monotonic()
@@ -318,13 +335,13 @@ class MasterService:
         if found is None:
             raise errors.AbortedError(None, None, "The session is not found.")
         handle, step = found
-        self._find(handle)  # the client says when it is gone
+        session = self._find(handle)  # the client says when it is gone
         check_types(feeds, step.feed_types)
         try:
             options = StepOptions(timeout_s) if timeout_s else self._default_options
             return b"", _run(step, feeds, options, call)[0]
         except errors.OpError as error:
-            raise self._from_here(error) from None
+            raise self._from_here(session.shown(error)) from None
 
     # --- partial runs ----------------------------------------------------------------
 

@@ -239,3 +239,11 @@ _op(
     lambda c: c.input_shape(0),
     "A number for each string, equal where the strings are.",
 )
+_op(
+    "ScatterAddNdim",
+    ("input: Ref(float)", "indices: int32", "deltas: float"),
+    (),
+    (),
+    _nothing,
+    "input[index vectors] += deltas.",
+)

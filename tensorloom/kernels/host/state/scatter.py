@@ -93,13 +93,18 @@ def scatter_nd(c: OpKernelConstruction) -> Compute:
         with variable.lock:
             if variable.value is None:
                 raise uninitialized(variable, resource)
-            _scatter_nd(variable, kind, to_host(indices), updates)
+            combine_slices(variable, kind, to_host(indices), updates)
         return None if resource else variable
 
     return compute
 
 
-def _scatter_nd(variable: Variable, kind: str, indices: Any, updates: Any) -> None:
+def combine_slices(variable: Variable, kind: str, indices: Any, updates: Any) -> None:
+    """Combines slices of a variable, whose lock is held, with updates.
+
+    Raises:
+      errors.InvalidArgumentError: an index vector or the updates do not fit.
+    """
     shape = shape_of(variable.value)
     if not shape:
         raise no_rows()
