@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.serving.rest import json_values
+from tensorloom.serving.rest import json_values, number_lists
 from tensorloom.serving.rest.json_values import invalid, kind_of, shown
+from tensorloom.serving.rest.number_lists import NumberLists
 
 if TYPE_CHECKING:
     from tensorloom.serving.manager.signature import Signature
+
+
+def parse(body: bytes) -> dict[str, Any]:
+    """The object in the body of a predict call; what is `NumberLists` may be those.
+
+    Raises:
+      errors.InvalidArgumentError: it is no JSON, or no object.
+    """
+    return number_lists.read(body) or json_values.parse(body)
 
 
 def signature_name(body: Mapping[str, Any]) -> str:
@@ -60,9 +70,23 @@ def input_values(
     """
     if not signature.inputs:
         raise invalid(f"Failed to get input map for signature: {signature.key}")
+    for key, value in body.items():
+        if isinstance(value, NumberLists):
+            array = _only_floats(value, signature)
+            if array is not None:
+                return {next(iter(signature.inputs)): array}
+            body = {**body, key: value.lists()}
     if is_row_format(body):
         return _from_rows(body, signature, pads)
     return _from_columns(body["inputs"], signature, pads)
+
+
+def _only_floats(value: NumberLists, signature: Signature) -> Any:
+    """The array of a signature's only input; None: it has others, or other dtypes."""
+    slots = list(signature.inputs.values())
+    if len(slots) > 1 or slots[0].dtype.name not in ("float32", "float64"):
+        return None
+    return value.floats(slots[0].dtype.np_dtype)
 
 
 def _from_columns(value: Any, signature: Signature, pads: bool) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class ModelHandlers:
         from tensorloom.protos.serving.model_pb2 import ModelSpec
 
         # Not before the model is found: who asks for one that is not there hears so.
-        parsed: dict[str, Any] = json_values.parse(body)
+        parsed = json_requests.parse(body)
         spec = target.fill(ModelSpec())
         spec.signature_name = json_requests.signature_name(parsed)
         _, signature, values = await self._api.predict_values(
