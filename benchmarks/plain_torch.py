@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from benchmarks.workloads import allreduce, locks, models, sequences
+from benchmarks.workloads import allreduce, elastic, locks, models, sequences
 from benchmarks.workloads.table import Workload
 
 # Where models are; batches come from the CPU in each step.
@@ -154,6 +154,7 @@ WORKLOADS = {
         "residual network 32x32x3, Momentum step, batch 32": _residual_network,
         "LSTM, 35 steps unrolled, clipped SGD step": _language_model,
         locks.NAME: locks.plain_lock,
+        elastic.NAME: elastic.plain_copies,
         **allreduce.PLAIN,
     }.items()
 }

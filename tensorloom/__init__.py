@@ -21,9 +21,8 @@ from tensorloom.framework.registry.raw_ops import RawOps
 _NOT_INDEXED: Final = frozenset(
     {
         *("capi", "cli", "compat", "coordination", "debug", "deploy", "devices"),
-        *("dynamic_embedding", "eager", "grappler", "hvd", "inspect", "kernels"),
-        *("master", "protos"),
-        *("serving", "test", "transport", "worker"),
+        *("dynamic_embedding", "eager", "elastic", "grappler", "hvd", "inspect"),
+        *("kernels", "master", "protos", "serving", "test", "transport", "worker"),
     }
 )
 # What other look-ups need: values that become tensors, operators on tensors, variables,

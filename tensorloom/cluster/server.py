@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cluster import local, membership
@@ -180,7 +180,7 @@ class Server:
             for listener, _ in sockets:
                 listener.close()
             raise
-        self._master.own_address = host_port.join(self._host, self._server.port)
+        self._master.own_address = self.address
         self._socket_servers = [
             SocketServer(listener, answers, security.token()) for listener, _ in sockets
         ]
@@ -204,7 +204,7 @@ class Server:
     def _start_for_session(self, cluster: ClusterSpec, job: str, index: int) -> str:
         """Starts a task for a session of another's; returns its address."""
         started = self._start_beside(cluster, job, index)
-        return host_port.join(self._host, started._server.port)
+        return started.address
 
     @property
     def is_stopped(self) -> bool:
@@ -236,6 +236,11 @@ class Server:
         """What a session of this process or another takes: `grpc://localhost:PORT`."""
         host = "localhost" if self._is_public else self._host
         return f"grpc://{host_port.join(host, self._server.port)}"
+
+    @property
+    def address(self) -> str:
+        """Where other tasks find it: `host:port`."""
+        return host_port.join(self._host, self._server.port)
 
     @property
     def master(self) -> RenamingMaster:
@@ -275,7 +280,7 @@ class Server:
             job,
             index,
             {
-                "address": host_port.join(self._host, self._server.port),
+                "address": self.address,
                 "incarnation": self._worker.devices()[0].incarnation,
             },
             ClusterSpec(self._server_def.cluster),
@@ -287,8 +292,7 @@ class Server:
 
         `tensorloom dashboard` shows it.
         """
-        address = host_port.join(self._host, self._server.port)
-        return task_state(self._worker, self._master, address, self._made_at)
+        return task_state(self._worker, self._master, self.address, self._made_at)
 
     def join(self) -> None:
         """Waits until the server is stopped, by `stop` or from outside."""
@@ -306,6 +310,23 @@ class Server:
             such as `{"worker": {2: "host:port"}}`; an empty address takes one out.
         """
         self._directory.update(ClusterSpec(cluster))
+
+    def fence(self, check: Callable[[], None] | None) -> None:
+        """Has each step that another task's master begins here pass a check.
+
+        Args:
+          check: raises what the step fails with; None: there is no check any more.
+        """
+        self._worker.fence = check
+
+    def containers(self) -> set[str]:
+        """The containers of the variables, queues and so on that the task holds."""
+        return {resource.container for resource in self._worker.resources()}
+
+    def clear(self, containers: Sequence[str]) -> None:
+        """Drops what is in these containers."""
+        if containers:
+            self._worker.cleanup_all(containers)
 
     def collect_garbage(self) -> None:
         """Drops what masters and clients that are gone have left here."""

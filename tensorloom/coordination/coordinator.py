@@ -81,6 +81,11 @@ class Coordinator:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called, as it is when the process ends."""
+        return self._is_closed
+
     def lock(self, name: str) -> Lock:
         """The lock of a name; also how one of several processes is elected."""
         from tensorloom.coordination.lock import Lock

@@ -380,11 +380,13 @@ class BaseSession(SessionInterface):
                 nodes = session_changes.with_changed(
                     graph, nodes, changes, self._sent_operations
                 )
-            addition = GraphIR(
-                {node.name: node for node in nodes},
-                functions,
-                graph._producer,
-                graph._min_consumer,
+            addition = self._placed(
+                GraphIR(
+                    {node.name: node for node in nodes},
+                    functions,
+                    graph._producer,
+                    graph._min_consumer,
+                )
             )
             if self._handle is None:
                 self._handle = self._master.create_session(
@@ -405,6 +407,10 @@ class BaseSession(SessionInterface):
             graph._sent_count = max(graph._sent_count, count)
             self._growth.started()
             return self._handle
+
+    def _placed(self, graph: GraphIR) -> GraphIR:
+        """What the master gets of the graph: a session may move parts elsewhere."""
+        return graph
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False

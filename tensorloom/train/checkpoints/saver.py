@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.importing.scoped_names import prepend_scope, strip_scope
-from tensorloom.client.session.base_session import BaseSession
+from tensorloom.client.session.base_session import SessionInterface
 from tensorloom.client.variables.variable_lists import _all_saveable_objects
 from tensorloom.coordination import writers
 from tensorloom.framework import errors
@@ -318,7 +318,7 @@ class Saver(SaverHistory, SaverRestoring):
                 "'latest_filename' collides with 'save_path': "
                 f"'{latest_filename}' and '{save_path}'"
             )
-        if not isinstance(sess, BaseSession):
+        if not isinstance(sess, SessionInterface):
             raise TypeError(f"'sess' must be a Session; {sess}")
         return result
 

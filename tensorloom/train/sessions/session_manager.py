@@ -250,25 +250,31 @@ class SessionManager:
         while True:
             sess = Session(self._target, graph=self._graph, config=config)
             with _closed_on_error(sess):
-                reason = None
-                is_done, local_reason = self._try_run_local_init_op(sess)
-                if is_done:
-                    is_ready, reason = self._model_ready(sess)
-                    if is_ready:
-                        return sess
+                is_ready, reason = self.make_ready(sess)
+                if is_ready:
+                    return sess
             _close_quietly(sess)
             if timer.secs_remaining() < pause:
                 raise errors.DeadlineExceededError(
                     None, None, f"Session was not ready after waiting {limit} secs."
                 )
-            program_log.info(
-                "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: "
-                "%s",
-                local_reason,
-                reason,
-            )
+            program_log.info("Waiting for model to be ready.  %s", reason)
             time.sleep(pause)
             pause = min(2 * pause, self._recovery_wait_secs)
+
+    def make_ready(self, sess: Any) -> tuple[bool, str]:
+        """Runs the local init op if it can be; whether the model is ready, and how far.
+
+        Args:
+          sess: a session of the graph.
+        """
+        reason = None
+        is_done, local_reason = self._try_run_local_init_op(sess)
+        is_ready = False
+        if is_done:
+            is_ready, reason = self._model_ready(sess)
+        how_far = f"Ready_for_local_init_op:  {local_reason}, ready: {reason}"
+        return is_ready, how_far
 
     # --- is it ready? -----------------------------------------------------------------
 

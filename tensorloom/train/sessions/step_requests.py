@@ -27,10 +27,11 @@ class MergedRuns:
         self._session = session
         # (structure of all fetches) -> the flat list, and from values to structure.
         self._plans: dict[Any, tuple[list[Any], Callable[[Any], Any]]] = {}
-        # A wrapper (a debugger's) gets the structure itself, as in TensorFlow.
+        # A wrapper (a debugger's) gets the structure itself, as in TensorFlow, unless
+        # it says that it looks at no fetches.
         self._is_plain = (
             isinstance(session, BaseSession) and type(session).run is BaseSession.run
-        )
+        ) or getattr(session, "takes_flat_fetches", False)
 
     def run(
         self,

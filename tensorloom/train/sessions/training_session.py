@@ -92,6 +92,44 @@ def MonitoredTrainingSession(
     creator = ChiefSessionCreator(
         scaffold=scaffold, checkpoint_dir=checkpoint_dir, master=master, config=config
     )
+    all_hooks = chief_hooks(
+        checkpoint_dir,
+        scaffold,
+        chief_only_hooks,
+        save_checkpoint_secs,
+        save_summaries_steps,
+        save_summaries_secs,
+        log_step_count_steps,
+        save_checkpoint_steps,
+        summary_dir,
+    )
+    all_hooks.extend(hooks or [])
+    if checkpoint_dir and os.environ.get(COORDINATION_VARIABLE):
+        creator = WritingSessionCreator(creator, checkpoint_dir)
+        all_hooks.append(WriterHook(creator))
+    return MonitoredSession(
+        session_creator=creator,
+        hooks=all_hooks,
+        stop_grace_period_secs=stop_grace_period_secs,
+    )
+
+
+def chief_hooks(
+    checkpoint_dir: Any,
+    scaffold: Scaffold,
+    chief_only_hooks: Sequence[SessionRunHook] | None,
+    save_checkpoint_secs: Any,
+    save_summaries_steps: Any,
+    save_summaries_secs: Any,
+    log_step_count_steps: int | None,
+    save_checkpoint_steps: Any,
+    summary_dir: Any,
+) -> list[SessionRunHook]:
+    """The hooks of a chief; arguments are those of `MonitoredTrainingSession`.
+
+    Raises:
+      ValueError: both seconds and steps are given.
+    """
     summary_steps, summary_secs = _interval(
         save_summaries_steps, save_summaries_secs, default_steps=100
     )
@@ -127,15 +165,7 @@ def MonitoredTrainingSession(
                 scaffold=scaffold,
             )
         )
-    all_hooks.extend(hooks or [])
-    if checkpoint_dir and os.environ.get(COORDINATION_VARIABLE):
-        creator = WritingSessionCreator(creator, checkpoint_dir)
-        all_hooks.append(WriterHook(creator))
-    return MonitoredSession(
-        session_creator=creator,
-        hooks=all_hooks,
-        stop_grace_period_secs=stop_grace_period_secs,
-    )
+    return all_hooks
 
 
 def _interval(

@@ -57,6 +57,8 @@ class Worker:
             ResourceManager() if beside is None else beside._shared
         )
         self._sessions: dict[str, WorkerSession] = {}
+        #: Raises when the task must not run steps of other tasks' masters now.
+        self.fence: Callable[[], None] | None = None
         self._lock = concurrency.Lock()
 
     @property

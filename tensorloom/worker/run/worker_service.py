@@ -245,6 +245,7 @@ class WorkerService:
             self._worker.cleanup_step(over)
         try:
             self._requests.check(request.request_id, "RunGraph (Worker)")
+            self._check_fence()
             with self._lock:
                 held = self._graphs.get(request.graph_handle)
             if held is None:
@@ -338,11 +339,16 @@ class WorkerService:
         if over:
             ended = [number for (number,) in value_methods.STEP_ID.iter_unpack(over)]
             call.after_reply(lambda: self._clean_up(ended))
+        self._check_fence()
         held = self._graphs.get(f"{handle:016x}")
         if held is None:
             raise _no_graph(f"{handle:016x}")
         check_types(feeds, held.ends.feed_types)
         return held
+
+    def _check_fence(self) -> None:
+        if self._worker.fence is not None:
+            self._worker.fence()
 
     def _clean_up(self, step_ids: Sequence[int]) -> None:
         for step_id in step_ids:

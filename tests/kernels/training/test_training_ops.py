@@ -100,6 +100,19 @@ def test_dense_update_is_the_formula(
         assert isinstance(variable.value, np.ndarray) is not as_tensor
 
 
+@MEMORY
+@pytest.mark.parametrize("nesterov", [False, True])
+def test_momentum_of_zero(as_tensor: bool, nesterov: bool) -> None:
+    """The accumulator is the last gradient then."""
+    state = np.full([3], 2.0, np.float32), np.full([3], 7.0, np.float32)
+    variables = [_variable(value, as_tensor) for value in state]
+    gradient = np.array([1.0, 0.0, -1.0], np.float32)
+    compute = _compute("ApplyMomentum", {**ATTRS, "use_nesterov": nesterov})
+    compute(*variables, np.float32(0.5), gradient, np.float32(0.0))
+    np.testing.assert_array_equal(to_host(variables[0].value), 2.0 - 0.5 * gradient)
+    np.testing.assert_array_equal(to_host(variables[1].value), gradient)
+
+
 @pytest.mark.parametrize("rule", sorted(r.name for r in RULES if r.sparse))
 @MEMORY
 @pytest.mark.parametrize("indices", [[2, 0], [1, 1, 3], [3, 1, 3, 1, 3, 0]], ids=str)

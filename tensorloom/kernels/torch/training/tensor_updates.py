@@ -56,6 +56,10 @@ def _momentum(
 ) -> None:
     variables, accums = state
     lr, decay = scalars
+    if decay == 0:  # torch's call then wants no accumulators
+        torch._foreach_copy_(accums, grads)
+        torch._foreach_add_(variables, grads, alpha=-lr)
+        return
     torch._fused_sgd_(
         variables,
         _contiguous(grads),
