@@ -18,7 +18,6 @@ from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.transport.grpc.channel import GrpcChannel
 from tensorloom.transport.wire.methods import master_methods, worker_methods
 from tests.cluster.clusters import cluster
-from tests.cluster.processes import eventually
 
 DEVICE = "/job:ps/replica:0/task:0/device:CPU:0"
 OTHER = "/job:worker/replica:0/task:0/device:CPU:0"
@@ -195,10 +194,12 @@ def test_partial_runs_of_what_does_not_exist(caller: _Caller) -> None:
     caller.master("CloseSession", session_handle=handle)
 
 
-def test_a_step_says_that_its_session_was_closed(server: Any, caller: _Caller) -> None:
+def test_a_step_says_that_its_session_was_closed(caller: _Caller) -> None:
     with tf.Graph().as_default() as graph:
-        queue = tf.FIFOQueue(1, tf.int32, [[]])
-        name = queue.dequeue().name
+        started, queue = (tf.FIFOQueue(1, tf.int32, [[]]) for _ in range(2))
+        begun = started.dequeue()
+        with tf.control_dependencies([started.enqueue(1)]):
+            waiting = queue.dequeue()
         handle = caller.master(
             "CreateSession", graph_def=graph.as_graph_def()
         ).session_handle
@@ -206,14 +207,13 @@ def test_a_step_says_that_its_session_was_closed(server: Any, caller: _Caller) -
 
     def run() -> None:
         try:
-            caller.master("RunStep", session_handle=handle, fetch=[name])
+            caller.master("RunStep", session_handle=handle, fetch=[waiting.name])
         except tf.errors.OpError as error:
             caught.append(error)
 
     thread = threading.Thread(target=run)
     thread.start()
-    session = server._masters._sessions[handle]
-    assert eventually(lambda: session.calls == 1)
+    caller.master("RunStep", session_handle=handle, fetch=[begun.name])
     caller.master("CloseSession", session_handle=handle)
     thread.join(60)
     (error,) = caught
