@@ -14,6 +14,7 @@ from tensorloom.framework.runtime import concurrency, threads
 from tensorloom.master.run.remote_worker import RemoteWorker
 from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport.peers import host_port
+from tensorloom.transport.peers.liveness import task_timeout_s
 from tensorloom.transport.sockets.connection import NotConnected
 from tensorloom.transport.wire import status, tensors
 from tensorloom.transport.wire.methods import worker_methods
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tensorloom.transport.sockets.channel import SocketChannel
     from tensorloom.transport.tensor_subscriber import TensorDone
     from tensorloom.transport.wire.value_methods import Sent
+    from tensorloom.worker.collective.task_collectives import TaskCollectives
     from tensorloom.worker.run.worker import Worker
 
 # A task that does not answer is asked again after this.
@@ -301,6 +303,67 @@ class ClusterDirectory:
                 limit_s,
                 is_filtered,
             )
+
+    @property
+    def collectives(self) -> TaskCollectives | None:
+        """How this task takes part in collectives."""
+        assert self._own is not None
+        return self._own.collectives
+
+    # --- for collectives -------------------------------------------------------------
+
+    @property
+    def wait_s(self) -> float:
+        """How long to wait for a task that is not there yet."""
+        return self._wait_s
+
+    def start_call(
+        self,
+        task: str,
+        name: str,
+        fields: dict[str, Any],
+        done: Callable[[Any, errors.OpError | None], None],
+    ) -> Callable[[], None]:
+        """Calls a method of a task's WorkerService; see `CollectivePeers`."""
+        method = worker_methods()[name]
+        request = method.request(**fields)
+        if "request_id" in method.request.DESCRIPTOR.fields_by_name:
+            request.request_id = new_request_id()
+        cancel: Callable[[], None] = (
+            self._worker(task).channel.start(method, request, done).cancel
+        )
+        return cancel
+
+    def is_tensorloom(self, task: str) -> bool:
+        """Whether a task runs this system; see `CollectivePeers`."""
+        return self._answered(task).is_tensorloom
+
+    def incarnation_of(self, device: str) -> int:
+        """The incarnation of another task's device; see `CollectivePeers`."""
+        task = device_name.task_of(device)
+        for found in self._answered(task).devices():
+            if found.name == device:
+                return found.incarnation
+        raise errors.UnavailableError(None, None, f"{task} has no device {device}")
+
+    def ask(self, task: str) -> None:
+        """Asks a task who it is now; see `CollectivePeers`."""
+        self._refresh(self._worker(task))
+
+    def _answered(self, task: str) -> RemoteWorker:
+        """A worker that has said who it is."""
+        worker = self._worker(task)
+        if not worker.devices():
+            self._refresh(worker)
+        return worker
+
+    def _refresh(self, worker: RemoteWorker) -> None:
+        try:
+            worker.refresh(max(task_timeout_s(), _PROBE_S))
+        except errors.DeadlineExceededError:  # nobody has set the step a deadline
+            raise errors.UnavailableError(
+                None, None, f"{worker.task} does not answer {self._own_task}"
+            ) from None
 
     # --- for the worker --------------------------------------------------------------
 

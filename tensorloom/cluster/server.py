@@ -33,6 +33,7 @@ from tensorloom.transport.peers import host_port, security
 from tensorloom.transport.sockets import address as socket_address
 from tensorloom.transport.sockets.frame_answers import FrameAnswers
 from tensorloom.transport.sockets.server import SocketServer
+from tensorloom.worker.collective.task_collectives import TaskCollectives
 from tensorloom.worker.run import torch_threads
 from tensorloom.worker.run.worker import Worker
 from tensorloom.worker.run.worker_service import WorkerService
@@ -143,7 +144,15 @@ class Server:
             wait_limit_s(),
             self._policy.is_open,
         )
-        self._worker = Worker(self._task, devices, self._directory, self._beside)
+        collectives = TaskCollectives(
+            self._task,
+            self._directory,
+            {device.name: device.incarnation for device in devices},
+            config.collective_group_leader,
+        )
+        self._worker = Worker(
+            self._task, devices, self._directory, self._beside, collectives
+        )
         self._directory.set_own_worker(self._worker)
         self._master = RenamingMaster(
             self._directory,

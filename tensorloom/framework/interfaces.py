@@ -69,6 +69,8 @@ class StepOptions:
     trace: bool = False  # record when and where each node ran
     output_partition_graphs: bool = False
     debug: DebugWatches | None = None  # what a debugger watches
+    # Names the graph to other tasks' masters; 0: its collectives do.
+    collective_graph_key: int = 0
 
 
 @dataclass(slots=True)
@@ -306,6 +308,11 @@ class WorkerDirectory(Protocol):
 
     def known(self) -> Sequence[WorkerInterface]:
         """The workers that are in reach now."""
+        ...
+
+    @property
+    def collectives(self) -> Any:
+        """The `CollectiveSteps` of the master's own task; None without other tasks."""
         ...
 
 

@@ -1016,16 +1016,20 @@ class GetStepSequenceRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GRAPH_KEY_FIELD_NUMBER: _builtins.int
+    FAILED_STEP_ID_FIELD_NUMBER: _builtins.int
+    failed_step_id: _builtins.int
+    """Said by tensorloom's tasks: a step that has failed, so that all take another id."""
     @_builtins.property
     def graph_key(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
         self,
         *,
         graph_key: _abc.Iterable[_builtins.int] | None = ...,
+        failed_step_id: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["graph_key", b"graph_key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["failed_step_id", b"failed_step_id", "graph_key", b"graph_key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -58,6 +58,7 @@ def decode_options(
         trace=options.trace_level > 0,
         output_partition_graphs=options.output_partition_graphs,
         debug=watches.decode(options.debug_options),
+        collective_graph_key=options.experimental.collective_graph_key,
     )
 
 

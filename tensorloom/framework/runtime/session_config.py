@@ -104,6 +104,8 @@ class SessionConfig:
     use_per_session_threads: bool = False
     #: One of `EXECUTOR_TYPES`; steps are run in the same way for all of them.
     executor_type: str = ""
+    #: The task that leads the groups of collectives; "": none was named.
+    collective_group_leader: str = ""
     #: How many pools a step may choose from; all are the same threads here.
     thread_pools: int = 0
     #: Whether variables are the session's own, not shared through the worker.
@@ -184,6 +186,7 @@ def from_proto(config: Any) -> SessionConfig:
         inter_op_parallelism_threads=config.inter_op_parallelism_threads,
         use_per_session_threads=config.use_per_session_threads,
         executor_type=config.experimental.executor_type,
+        collective_group_leader=config.experimental.collective_group_leader,
         thread_pools=len(config.session_inter_op_thread_pool),
         # What a client makes a cluster for is its session's alone, unless it says so.
         isolate_session_state=config.isolate_session_state

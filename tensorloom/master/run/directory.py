@@ -23,3 +23,8 @@ class FixedWorkers:
     def known(self) -> Sequence[WorkerInterface]:
         """All of them."""
         return self._workers
+
+    @property
+    def collectives(self) -> None:
+        """None: collectives meet within the process."""
+        return None

@@ -51,6 +51,11 @@ from tensorloom.master.prepare.fed_shapes import (
     with_shapes_of_feeds,
 )
 from tensorloom.master.prepare.prune import prune
+from tensorloom.master.run.collective_step import (
+    CollectiveStep,
+    graph_key_of,
+    with_leader,
+)
 from tensorloom.master.run.debug_step import DebugSteps
 from tensorloom.master.run.deferrable_sends import mark_deferrable
 from tensorloom.master.run.frame_numbering import common_numbering
@@ -364,9 +369,32 @@ class Master:
         optimized = self._optimized(session, functional, target, placer)
         costs = session.costs.get(signature) or CostModel()
         placed = place_step(optimized, placer, session.config, costs, journal)
+        named = self._collective_leader(session)
+        if self._directory.collectives is not None:
+            placed = with_leader(placed, named, next(iter(session.workers)))
         parts = self._parts(session, placed, None, journal)
         session.registered += [(part.worker, part.registered) for part in parts]
+        graph_key = graph_key_of(placed) if named else 0
+        if graph_key:
+            return self._numbered(parts, graph_key, named)
         return _joined(parts)
+
+    def _collective_leader(self, session: _Session) -> str:
+        """The task that counts the steps with collectives; "" where nobody does."""
+        steps = self._directory.collectives
+        if steps is None:
+            return ""
+        leader: str = steps.leader_of(session.config.collective_group_leader)
+        return leader
+
+    def _numbered(
+        self, parts: Sequence[Part], graph_key: int, leader: str
+    ) -> CollectiveStep:
+        """The step of these parts under ids that other tasks' masters know."""
+        is_here = len(parts) == 1 and parts[0].remote is None
+        clean_up = parts[0].worker.cleanup_step if is_here else None
+        steps = self._directory.collectives
+        return CollectiveStep(_joined(parts), steps, graph_key, leader, clean_up)
 
     def _parts(
         self,

@@ -86,7 +86,8 @@ class RemoteRegisteredGraph:
     def run(self, feeds: Sequence[Any], step: StepContext | None = None) -> list[Any]:
         """Runs the part as a whole step and waits for it."""
         asked = step or StepContext(StepOptions())
-        context = StepContext(asked.options, asked.metadata, new_step_id())
+        step_id = asked.step_id or new_step_id()
+        context = StepContext(asked.options, asked.metadata, step_id)
         timeout_s = asked.options.timeout_s
         inner = CancellationManager()
         inner.register(lambda: self._worker.abort_step(context.step_id, inner.error()))

@@ -15,6 +15,7 @@ from tensorloom.framework.runtime.frame_id import (
     child_of_number,
     child_of_path,
 )
+from tensorloom.master.run.collective_step import graph_key_of
 from tensorloom.master.run.in_flight_calls import InFlightCalls
 from tensorloom.master.run.remote_feeds import with_remote_feeds
 from tensorloom.master.run.remote_graph import GraphReply, RemoteRegisteredGraph
@@ -220,6 +221,7 @@ class RemoteWorker:
             create_worker_session_called=True,
             is_ordered=True,
             pushes=pushes,
+            collective_graph_key=graph_key_of(part),
             frame_numbering=next(
                 (n for n, known in NUMBERINGS.items() if known is numbering), 0
             ),

@@ -103,7 +103,10 @@ class _Run:
         # Its own part follows: the step may be cancelled before that has begun.
         self._cancellation = asked.cancellation or CancellationManager()
         self._context = StepContext(
-            options, asked.metadata, new_step_id(), self._cancellation
+            options,
+            asked.metadata,
+            asked.step_id or new_step_id(),
+            self._cancellation,
         )
         # Those that keep something of the step until they hear that it is over.
         self._keepers = [part.worker for part in parts]

@@ -16,6 +16,7 @@ from tensorloom.framework.runtime import concurrency
 if TYPE_CHECKING:
     from tensorloom.framework import errors
     from tensorloom.framework.runtime.cancellation import CancellationManager
+    from tensorloom.framework.runtime.collectives import StepCollectives
 
 # Called with (value, is_dead) or, when the step is over, with (error, None).
 Receiver = Callable[[Any, bool | None], None]
@@ -28,7 +29,11 @@ class Rendezvous:
         self._lock = concurrency.Lock()
         self._values: dict[str, deque[tuple[Any, bool]]] = {}
         self._waiting: dict[str, deque[Receiver]] = {}
+        # Who wants to hear that the value of a key was received.
+        self._when_taken: dict[str, Callable[[], None]] = {}
         self._aborted: errors.OpError | None = None
+        #: What takes part in collectives with other tasks, if there are any.
+        self.collectives: StepCollectives | None = None
 
     @property
     def is_over(self) -> bool:
@@ -76,7 +81,10 @@ class Rendezvous:
                 value, is_dead = self._aborted, None
             else:
                 value, is_dead = values.popleft()
+            taken = self._when_taken.pop(key, None) if self._when_taken else None
         receiver(value, is_dead)
+        if taken is not None:
+            taken()
 
     def recv(self, key: str, cancellation: CancellationManager | None = None) -> Any:
         """Waits for the value of `key`.
@@ -86,7 +94,7 @@ class Rendezvous:
         """
         with self._lock:  # the common case: it is there
             values = self._values.get(key)
-            if values:
+            if values and not self._when_taken:
                 return values.popleft()[0]
         return self._wait_value(key, cancellation)
 
@@ -113,6 +121,17 @@ class Rendezvous:
             raise value
         return value
 
+    def when_taken(self, key: str, callback: Callable[[], None]) -> None:
+        """Calls back once the value that was left for `key` is received.
+
+        At once if it is not here; also when the step is over.
+        """
+        with self._lock:
+            if self._values.get(key):
+                self._when_taken[key] = callback
+                return
+        callback()
+
     def waited_keys(self) -> list[str]:
         """The keys that somebody waits for."""
         with self._lock:
@@ -127,5 +146,9 @@ class Rendezvous:
             waiting = [r for queue in self._waiting.values() for r in queue]
             self._waiting.clear()
             self._values.clear()
+            hearers = list(self._when_taken.values())
+            self._when_taken.clear()
         for receiver in waiting:
             receiver(error, None)
+        for callback in hearers:
+            callback()

@@ -22,6 +22,7 @@ from tensorloom.framework.runtime.rendezvous_key import (
     target_task,
 )
 from tensorloom.transport.wire import status
+from tensorloom.worker.collective.step_collectives import StepCollectives
 from tensorloom.worker.run.rendezvous import Receiver, Rendezvous
 from tensorloom.worker.run.runtime import received_host
 from tensorloom.worker.run.step import Step
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
     from tensorloom.transport.sockets.call_link import CallLink
     from tensorloom.transport.wire.value_methods import Sent
+    from tensorloom.worker.collective.task_collectives import TaskCollectives
 
 # Steps remembered after their end: a late request must not begin them anew.
 _REMEMBERED: Final = 10_000
@@ -102,6 +104,11 @@ class StepRendezvous(Rendezvous):
         self._lost: dict[str, errors.OpError] = {}
         self._cancels: list[Callable[[], None]] = []
         self._pull_lock = concurrency.Lock()
+
+    @property
+    def step_id(self) -> int:
+        """Of the step."""
+        return self._step_id
 
     def dtype_of(self, key: str) -> DType | None:
         """The dtype of what was sent under a key, if its value does not tell it."""
@@ -231,6 +238,26 @@ class StepRendezvous(Rendezvous):
         for source, wanted in by_source.items():
             self._pull(wanted, source)
 
+    def pull_by(
+        self,
+        key: str,
+        ask: Callable[
+            [Callable[[Any, errors.OpError | None], None]], Callable[[], None]
+        ],
+    ) -> None:
+        """As `pull`, where the sender is asked in another way.
+
+        Args:
+          key: under which the value will be.
+          ask: takes what gets the value or an error; returns what gives it up.
+        """
+        with self._pull_lock:
+            if key in self._pulled:
+                return
+            self._pulled.add(key)
+        take = self._taker(key)
+        self._give_up_later(ask(lambda value, error: take(value, False, error)))
+
     def recv_async(self, key: str, receiver: Receiver) -> None:
         """Calls `receiver` once the value is there; see `Rendezvous.recv_async`."""
         super().recv_async(key, receiver)
@@ -265,7 +292,12 @@ class StepRendezvous(Rendezvous):
             self._pulled.update(wanted)
         if not wanted:
             return
-        cancel = self._peers.recv_tensors(source, self._step_id, wanted, self._taker)
+        self._give_up_later(
+            self._peers.recv_tensors(source, self._step_id, wanted, self._taker)
+        )
+
+    def _give_up_later(self, cancel: Callable[[], None]) -> None:
+        """Gives a request up when the step ends here; at once if it has."""
         with self._pull_lock:
             if self._aborted is None:
                 self._cancels.append(cancel)
@@ -321,9 +353,15 @@ def _cleaned_up(step_id: int) -> errors.OpError:
 class StepTable:
     """The steps of one task that other tasks take part in. Thread-safe."""
 
-    def __init__(self, task: str, peers: Peers | None = None) -> None:
+    def __init__(
+        self,
+        task: str,
+        peers: Peers | None = None,
+        collectives: TaskCollectives | None = None,
+    ) -> None:
         self._task = task
         self._peers = peers
+        self._collectives = collectives
         self._lock = concurrency.Lock()
         self._entries: dict[int, _Entry] = {}
         self._over: OrderedDict[int, None] = OrderedDict()
@@ -377,9 +415,18 @@ class StepTable:
             if entry is None:
                 if step_id in self._over:
                     raise _cleaned_up(step_id)
-                entry = _Entry(StepRendezvous(self._task, step_id, self._peers))
-                self._entries[step_id] = entry
+                rendezvous = StepRendezvous(self._task, step_id, self._peers)
+                if self._collectives is not None:
+                    rendezvous.collectives = StepCollectives(
+                        self._collectives, rendezvous
+                    )
+                entry = self._entries[step_id] = _Entry(rendezvous)
             return entry
+
+    def reopen(self, step_id: int) -> None:
+        """A step that has ended may begin again, under the same id."""
+        with self._lock:
+            self._over.pop(step_id, None)
 
     def abort(self, step_id: int, error: errors.OpError) -> None:
         """Ends a step: what runs is cancelled, and who waits gets `error`."""

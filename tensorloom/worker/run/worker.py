@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.runtime.session_config import SessionConfig
     from tensorloom.transport.sockets.call_link import CallLink
     from tensorloom.transport.wire.value_methods import Sent
+    from tensorloom.worker.collective.task_collectives import TaskCollectives
 
 
 class Worker:
@@ -37,6 +38,7 @@ class Worker:
         devices: Sequence[Device],
         peers: Peers | None = None,
         beside: Worker | None = None,
+        collectives: TaskCollectives | None = None,
     ) -> None:
         """Makes a worker.
 
@@ -45,9 +47,13 @@ class Worker:
           devices: of this task, CPUs first.
           peers: the other tasks, where there are any.
           beside: the worker whose variables sessions share that are not isolated.
+          collectives: the task's part in collectives with other tasks.
         """
         self._task = task
-        self.steps = StepTable(task, peers)
+        self.collectives = collectives
+        self.steps = StepTable(task, peers, collectives)
+        if collectives is not None:
+            collectives.reopen = self.steps.reopen
         self.local_devices = list(devices)
         self._by_name = {device.name: device for device in devices}
         for device in devices:

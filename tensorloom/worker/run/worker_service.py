@@ -25,6 +25,7 @@ from tensorloom.transport.wire.device_attributes import fill_device
 from tensorloom.transport.wire.feed_types import check_types
 from tensorloom.transport.wire.methods import worker_methods
 from tensorloom.transport.wire.request_ids import RecentRequests
+from tensorloom.worker.collective.service import CollectiveService
 from tensorloom.worker.run.partial_step import PartialSteps
 from tensorloom.worker.run.peer_tensors import PeerTensors
 from tensorloom.worker.run.remote_feeds import GraphWithArguments, with_arguments
@@ -97,7 +98,6 @@ class WorkerService:
         self._requests = RecentRequests()
         self.peer_tensors = PeerTensors(worker, self._requests)
         self._partial = PartialSteps(worker)
-        self._step_sequences: dict[int, int] = {}
         self._lock = concurrency.Lock()
         self._has_legacy_session = False
         # By master's task: its incarnation, and its sessions.
@@ -118,8 +118,15 @@ class WorkerService:
             "RecvTensor": self.peer_tensors.recv_tensor,
             "Logging": self._logging,
             "MarkRecvFinished": self._mark_recv_finished,
-            "GetStepSequence": self._get_step_sequence,
         }
+        if self._worker.collectives is not None:
+            collective = CollectiveService(self._worker, self._requests)
+            answers |= {
+                "CompleteGroup": collective.complete_group,
+                "CompleteInstance": collective.complete_instance,
+                "GetStepSequence": collective.get_step_sequence,
+                "RecvBuf": collective.recv_buf,
+            }
         for name in methods:
             answers.setdefault(name, _unimplemented(name))
         return {methods[name]: answer for name, answer in answers.items()}
@@ -370,17 +377,6 @@ class WorkerService:
 
     def _mark_recv_finished(self, request: Any, call: Call) -> Any:
         return worker_methods()["MarkRecvFinished"].response()
-
-    def _get_step_sequence(self, request: Any, call: Call) -> Any:
-        response = worker_methods()["GetStepSequence"].response()
-        with self._lock:
-            for key in request.graph_key:
-                number = self._step_sequences.setdefault(
-                    key, concurrency.randbits(48) or 1
-                )
-                response.step_sequence.add(graph_key=key, next_step_id=number)
-                self._step_sequences[key] = number + 1
-        return response
 
 
 def _task_info(task: str, endpoints: Sequence[str]) -> Any:

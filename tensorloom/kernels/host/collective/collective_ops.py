@@ -1,6 +1,7 @@
-"""Collectives among the devices of one process.
+"""Collectives among devices.
 
-Members meet in a `_Collective` of their step: each brings its value and waits for the
+Where members are on other tasks, the step's `StepCollectives` brings them together.
+Within one process they meet in a `_Collective` of their step: each brings its value and waits for the
 others; the last one wakes them, and so does one that cannot belong to them. A member
 waits no longer than its step runs.
 """
@@ -9,9 +10,9 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +21,15 @@ from numpy.typing import NDArray
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
+from tensorloom.framework.runtime.collectives import (
+    BROADCAST,
+    GATHERING,
+    LEADER_ATTR,
+    MERGES,
+    REDUCTION,
+    CollectiveRequest,
+    divided,
+)
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.torch.state.variable_value import format_shape
 
@@ -29,14 +39,9 @@ if TYPE_CHECKING:
         OpKernelConstruction,
         OpKernelContext,
     )
+    from tensorloom.framework.runtime.collectives import StepCollectives
 
 _Array = NDArray[Any]
-_MERGES: Final[dict[bytes, Callable[[Any, Any], Any]]] = {
-    b"Add": np.add,
-    b"Mul": np.multiply,
-    b"Min": np.minimum,
-    b"Max": np.maximum,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +174,44 @@ def _meet(
     return members, [member for member, _ in members].index(me)
 
 
+def _across_tasks(
+    c: OpKernelConstruction,
+    context: OpKernelContext,
+    group: tuple[int, int, int],
+    kind: int,
+    value: Any,
+    like: tuple[np.dtype[Any], tuple[int, ...]] | None = None,
+) -> tuple[bool, Any]:
+    """Whether the collective has members on other tasks; its result if it has.
+
+    `like` has dtype and shape of a value that comes from another member.
+    """
+    collectives: StepCollectives | None = context.rendezvous.collectives
+    if collectives is None:
+        return False, None
+    array = None if value is None else np.asarray(value)
+    dtype, shape = like or (np.asarray(value).dtype, np.shape(value))
+    size, group_key, instance_key = group
+    request = CollectiveRequest(
+        kind,
+        size,
+        group_key,
+        instance_key,
+        c.device,
+        c.node_name,
+        dtype,
+        tuple(shape),
+        array,
+        c.get("merge_op", b"Add"),
+        c.get("final_op", b"Id") == b"Div",
+        tuple(c.get("subdiv_offsets", ())),
+        c.get(LEADER_ATTR, b"").decode(),
+        c.get("timeout_seconds", 0.0),
+    )
+    is_across, result = collectives.run(request, context.cancellation)
+    return is_across, result[()] if is_across else None
+
+
 def _terms(group: tuple[int, int, int], kind: str, value: Any) -> _Terms:
     value = np.asarray(value)
     return _Terms(group, kind, value.dtype, value.shape)
@@ -195,11 +238,9 @@ def _values(members: list[tuple[Any, Any]]) -> list[_Array]:
 
 
 def _reduced(values: list[_Array], merge: bytes, divide: bool) -> Any:
-    result = functools.reduce(_MERGES[merge], values)
+    result = np.asarray(functools.reduce(MERGES[merge], values))
     if divide:
-        count = np.asarray(len(values), result.dtype)
-        exact = result.dtype.kind in "iu"
-        result = result // count if exact else result / count
+        result = divided(result, len(values))
     return result.astype(values[0].dtype)[()]
 
 
@@ -212,6 +253,9 @@ def reduce(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, value = _split_inputs(c, inputs, has_value=True)
+        is_across, result = _across_tasks(c, context, group, REDUCTION, value)
+        if is_across:
+            return result
         members, _ = _meet(c, context, _terms(group, "reduction", value), value)
         return _reduced(_values(members), merge, divide)
 
@@ -254,6 +298,9 @@ def gather(c: OpKernelConstruction) -> Compute:
             raise invalid_argument(
                 "A value to be gathered must have rows, not be a scalar"
             )
+        is_across, result = _across_tasks(c, context, group, GATHERING, value)
+        if is_across:
+            return result
         members, _ = _meet(c, context, _terms(group, "gathering", value), value)
         return np.concatenate(_values(members))
 
@@ -292,7 +339,8 @@ def broadcast_send(c: OpKernelConstruction) -> Compute:
                 f"The broadcast's shape {declared} is not that of its value, "
                 f"{format_shape(terms.shape or ())}"
             )
-        _sent(_meet(c, context, terms, value)[0])
+        if not _across_tasks(c, context, group, BROADCAST, value)[0]:
+            _sent(_meet(c, context, terms, value)[0])
         return value
 
     return compute
@@ -311,7 +359,13 @@ def broadcast_recv(c: OpKernelConstruction) -> Compute:
     def compute(context: OpKernelContext, *inputs: Any) -> Any:
         group, _ = _split_inputs(c, inputs, has_value=False)
         dims = c["shape"].as_list() if "shape" in c.attrs else inputs[3]
-        terms = _Terms(group, "broadcast", dtype, tuple(int(d) for d in dims))
+        shape = tuple(int(d) for d in dims)
+        is_across, result = _across_tasks(
+            c, context, group, BROADCAST, None, (dtype, shape)
+        )
+        if is_across:
+            return result
+        terms = _Terms(group, "broadcast", dtype, shape)
         return np.array(_sent(_meet(c, context, terms, None)[0]))[()]
 
     return compute

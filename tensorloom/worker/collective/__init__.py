@@ -1,0 +1,1 @@
+"""Collectives whose members are on several tasks: TensorFlow's protocol for them."""

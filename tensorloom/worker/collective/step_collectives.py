@@ -1,0 +1,119 @@
+"""The collectives of one step on one task: who is in them, and how they are done."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from tensorloom.framework import errors
+from tensorloom.framework.runtime.cancellation import (
+    CancellationManager,
+    Deadline,
+    Following,
+)
+from tensorloom.framework.runtime.collectives import BROADCAST, GATHERING
+from tensorloom.worker.collective import direct, ring, tree
+from tensorloom.worker.collective.exchange import Exchange
+
+if TYPE_CHECKING:
+    from tensorloom.framework.runtime.collectives import CollectiveRequest
+    from tensorloom.worker.collective.groups import Group
+    from tensorloom.worker.collective.task_collectives import TaskCollectives
+    from tensorloom.worker.run.step_table import StepRendezvous
+
+
+class StepCollectives:
+    """Implements `framework.runtime.collectives.StepCollectives`. Thread-safe."""
+
+    def __init__(self, of_task: TaskCollectives, rendezvous: StepRendezvous) -> None:
+        """Takes what the task knows of groups, and where the step's pieces meet."""
+        self._task = of_task
+        self._rendezvous = rendezvous
+        self._lock = threading.Lock()
+        # How often a member has come: in a loop once an iteration.
+        self._rounds: dict[tuple[str, str], int] = {}
+
+    def run(
+        self, request: CollectiveRequest, cancellation: CancellationManager
+    ) -> tuple[bool, Any]:
+        """Takes part in a collective; see the protocol."""
+        if request.group_size < 2 or not self._task.leader_of(request.leader):
+            return False, None
+        limited = CancellationManager()
+        limit = (
+            Deadline(limited, request.timeout_s)
+            if request.timeout_s > 0
+            else nullcontext()
+        )
+        try:
+            with Following(cancellation, limited), limit:
+                return self._run(request, limited)
+        except errors.CancelledError:
+            cancellation.check()
+            limited.check()
+            raise
+
+    def _run(
+        self, request: CollectiveRequest, cancellation: CancellationManager
+    ) -> tuple[bool, Any]:
+        group = self._task.group_of(request, cancellation)
+        if group is None or group.tasks == (self._task.task,):
+            return False, None
+        try:
+            return True, self._among(group, request, cancellation)
+        except errors.OpError:
+            self._task.doubt(group)
+            raise
+
+    def _among(
+        self,
+        group: Group,
+        request: CollectiveRequest,
+        cancellation: CancellationManager,
+    ) -> Any:
+        source = self._task.agree(
+            request, group, self._rendezvous.step_id, cancellation
+        )
+        exchange = Exchange(
+            self._rendezvous,
+            self._task.peers,
+            group,
+            request.device,
+            self._task.incarnations(group),
+            self._key(request),
+            cancellation,
+        )
+        result = self._done(request, group, exchange, source)
+        exchange.finish()
+        return result
+
+    def _done(
+        self, request: CollectiveRequest, group: Group, exchange: Exchange, source: int
+    ) -> Any:
+        if request.kind == BROADCAST:
+            return tree.broadcast(exchange, request, source)
+        assert request.value is not None
+        is_own = all(
+            task == self._task.task or self._task.peers.is_tensorloom(task)
+            for task in group.tasks
+        )
+        if is_own and direct.is_small(request):
+            return direct.combine(exchange, request)
+        if request.kind == GATHERING:
+            return ring.gather(exchange, request)
+        size = request.value.nbytes
+        rings = (
+            ring.own_lanes(group.size, size)
+            if is_own
+            else ring.lanes_of(group.devices, request.subdivisions, size)
+        )
+        return ring.reduce(exchange, request, rings)
+
+    def _key(self, request: CollectiveRequest) -> str:
+        """What names a collective of a step, as TensorFlow does outside of loops."""
+        me = request.device, request.node_name
+        with self._lock:
+            number = self._rounds.get(me, 0)
+            self._rounds[me] = number + 1
+        return f"{request.instance_key}:0:{number}"

@@ -1,0 +1,300 @@
+"""A task's part in collectives: it leads groups, or asks the task that does."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from tensorloom.framework import errors
+from tensorloom.framework.devices.device_name import parse_full, task_of
+from tensorloom.framework.runtime.collectives import BROADCAST, GATHERING
+from tensorloom.framework.runtime.process_group import Pending
+from tensorloom.framework.types import dtypes
+from tensorloom.worker.collective.groups import (
+    Group,
+    GroupTable,
+    InstanceTable,
+    Terms,
+)
+from tensorloom.worker.collective.sequences import StepSequences
+
+if TYPE_CHECKING:
+    from tensorloom.framework.runtime.cancellation import CancellationManager
+    from tensorloom.framework.runtime.collectives import CollectiveRequest
+    from tensorloom.worker.collective.exchange import CollectivePeers
+
+# A leader that is not there is asked again after this.
+_RETRY_S: Final = 0.1
+
+
+class TaskCollectives:
+    """What a task knows of groups, their collectives and their steps. Thread-safe."""
+
+    def __init__(
+        self,
+        task: str,
+        peers: CollectivePeers,
+        own_incarnations: dict[str, int],
+        leader: str = "",
+    ) -> None:
+        """Makes it.
+
+        Args:
+          task: this one's name.
+          peers: the other tasks.
+          own_incarnations: of this task's devices.
+          leader: the task that leads groups (`collective_group_leader`); "": the one
+            that a node names, if any.
+        """
+        self.task = task
+        self.peers = peers
+        self.groups = GroupTable()
+        self.instances = InstanceTable()
+        self.sequences = StepSequences()
+        self._own = own_incarnations
+        self._leader = leader
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, int], Group] = {}
+        self._agreed: dict[tuple[str, int, int, str], tuple[Terms, bool, int]] = {}
+        self._failed: dict[int, int] = {}  # by graph key: the step that failed here
+        self._turns: dict[int, threading.Lock] = {}
+        # Whether a task of TensorFlow is in a group of this one's.
+        self._is_mixed = False
+        #: Lets a step begin again under its id.
+        self.reopen: Callable[[int], None] = lambda step_id: None
+        # Tasks that may have been restarted since they said who they are.
+        self._doubted: set[str] = set()
+
+    def leader_of(self, named: str) -> str:
+        """The task that leads, where a node or session names one; "": none does."""
+        return self._leader or named
+
+    # --- groups and instances --------------------------------------------------------
+
+    def group_of(
+        self, request: CollectiveRequest, cancellation: CancellationManager
+    ) -> Group | None:
+        """The members of a collective; None if nobody leads groups.
+
+        Waits until all have come.
+
+        Raises:
+          errors.InternalError: the members do not agree on the group.
+          errors.UnavailableError: the leader is gone.
+        """
+        leader = self.leader_of(request.leader)
+        if not leader:
+            return None
+        known = self._known.get((leader, request.group_key))
+        is_fitting = (
+            known is not None
+            and request.device in known.joined
+            and request.group_size == known.size
+        )
+        if known is not None and is_fitting:
+            return known
+        device_type = parse_full(request.device).type or "CPU"
+        if leader == self.task:
+            group: Group = self.groups.join(
+                request.group_key, request.group_size, device_type, request.device
+            ).result(cancellation)
+        else:
+            group = self._group_at(leader, request, device_type, cancellation)
+        with self._lock:
+            self._known[leader, request.group_key] = group
+        others = [task for task in group.tasks if task != self.task]
+        if not all(self.peers.is_tensorloom(task) for task in others):
+            self._is_mixed = True
+        return group
+
+    def _group_at(
+        self,
+        leader: str,
+        request: CollectiveRequest,
+        device_type: str,
+        cancellation: CancellationManager,
+    ) -> Group:
+        fields = {
+            "group_key": request.group_key,
+            "group_size": request.group_size,
+            "device_type": device_type,
+            "device_name": [request.device],
+            "collective_type": request.kind,
+        }
+        response = self._ask(leader, "CompleteGroup", fields, cancellation)
+        devices = tuple(response.device_name)
+        if len(devices) != request.group_size or request.device not in devices:
+            raise errors.InternalError(
+                None,
+                None,
+                f"{leader} says that collective group {request.group_key} of size "
+                f"{request.group_size} consists of {list(devices)}",
+            )
+        return Group(request.group_key, request.group_size, device_type, devices)
+
+    def agree(
+        self,
+        request: CollectiveRequest,
+        group: Group,
+        step_id: int,
+        cancellation: CancellationManager,
+    ) -> int:
+        """Has the leader compare the members' terms; the rank of a broadcast's source.
+
+        Raises:
+          errors.InternalError, errors.InvalidArgumentError: they differ.
+          errors.UnavailableError: the leader is gone.
+        """
+        leader = self.leader_of(request.leader)
+        data_type: int = dtypes.as_dtype(request.dtype).as_datatype_enum
+        shape = request.shape
+        if request.kind == GATHERING and shape:  # the result's, as TensorFlow says it
+            shape = shape[0] * request.group_size, *shape[1:]
+        terms = Terms(request.kind, data_type, shape, request.group_key)
+        is_source = request.kind == BROADCAST and request.value is not None
+        key = leader, request.group_key, request.instance_key, request.device
+        known = self._agreed.get(key)
+        if known is not None and known[:2] == (terms, is_source):
+            return known[2]
+        if leader == self.task:
+            source: int = self.instances.complete(
+                group, request.instance_key, terms, request.device, is_source, step_id
+            ).result(cancellation)
+        else:
+            fields = {
+                "name": request.node_name,
+                "type": request.kind,
+                "data_type": data_type,
+                "shape": {"dim": [{"size": size} for size in shape]},
+                "group_key": request.group_key,
+                "group_size": request.group_size,
+                "instance_key": request.instance_key,
+                "device_type": group.device_type,
+                "subdiv_offset": request.subdivisions,
+                "device": request.device,
+                "is_source": is_source,
+                "step_id": step_id,
+            }
+            response = self._ask(leader, "CompleteInstance", fields, cancellation)
+            source = response.source_rank
+        with self._lock:
+            self._agreed[key] = terms, is_source, source
+        return source
+
+    def incarnations(self, group: Group) -> dict[str, int]:
+        """The incarnations of a group's devices.
+
+        Raises:
+          errors.UnavailableError: a task does not answer.
+        """
+        for task in self._doubted.intersection(group.tasks):
+            self.peers.ask(task)
+            self._doubted.discard(task)
+        return {
+            device: self._own[device]
+            if task_of(device) == self.task
+            else self.peers.incarnation_of(device)
+            for device in group.devices
+        }
+
+    def doubt(self, group: Group) -> None:
+        """A collective has failed: the others are asked anew before the next one."""
+        self._doubted.update(task for task in group.tasks if task != self.task)
+
+    # --- steps -----------------------------------------------------------------------
+
+    def turn(self, graph_key: int) -> threading.Lock:
+        """What the steps of one graph hold one after the other."""
+        with self._lock:
+            return self._turns.setdefault(graph_key, threading.Lock())
+
+    def begin_step(
+        self, graph_key: int, leader: str, cancellation: CancellationManager
+    ) -> int:
+        """The id that all tasks' masters give to their next step of a graph.
+
+        Raises:
+          errors.UnavailableError: the leader is gone.
+        """
+        if leader == self.task:
+            return self.sequences.begin(graph_key)
+        step_id = self.sequences.peek(graph_key)
+        if step_id is not None:
+            return step_id
+        fields = {
+            "graph_key": [graph_key],
+            "failed_step_id": self._failed.get(graph_key, 0),
+        }
+        response = self._ask(leader, "GetStepSequence", fields, cancellation)
+        for sequence in response.step_sequence:
+            self.sequences.take(sequence.graph_key, sequence.next_step_id)
+        self._failed.pop(graph_key, None)
+        return self.sequences.begin(graph_key)
+
+    def end_step(
+        self, graph_key: int, leader: str, step_id: int, is_well: bool, is_alone: bool
+    ) -> None:
+        """The step has ended; see `CollectiveSteps`."""
+        if is_well:
+            self.sequences.retire(graph_key, step_id)
+        elif self._is_mixed and is_alone:
+            # TensorFlow's masters give the next step the same id.
+            self.reopen(step_id)
+        elif leader == self.task:
+            self.sequences.renew(graph_key, step_id)
+        else:
+            self._failed[graph_key] = step_id
+            self.sequences.forget(graph_key)
+
+    # --- calls -----------------------------------------------------------------------
+
+    def _ask(
+        self,
+        task: str,
+        name: str,
+        fields: dict[str, Any],
+        cancellation: CancellationManager,
+    ) -> Any:
+        """Calls a task and waits; one that is not there yet is called again."""
+        deadline = time.monotonic() + self.peers.wait_s
+        while True:
+            pending = Pending()
+            cancel = self.peers.start_call(task, name, fields, _settling(pending))
+            try:
+                return pending.result(cancellation)
+            except errors.UnavailableError:
+                if time.monotonic() >= deadline:
+                    raise
+            finally:
+                with suppress(errors.OpError):
+                    cancel()
+            _pause(cancellation)
+
+
+def _settling(
+    pending: Pending,
+) -> Callable[[Any, errors.OpError | None], None]:
+    def done(response: Any, error: errors.OpError | None) -> None:
+        if error is not None:
+            pending.fail(error)
+        else:
+            pending.resolve(response)
+
+    return done
+
+
+def _pause(cancellation: CancellationManager) -> None:
+    """Waits a moment, but not beyond the end of a step.
+
+    Raises:
+      errors.OpError: the step was cancelled.
+    """
+    ended = threading.Event()
+    token = cancellation.register(ended.set)
+    if token is not None:
+        ended.wait(_RETRY_S)
+        cancellation.deregister(token)
+    cancellation.check()
