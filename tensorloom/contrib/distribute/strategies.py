@@ -131,14 +131,14 @@ class _ParameterServer(ParameterServerExtended):
 
 @export("contrib.distribute.CollectiveAllReduceStrategy")
 class CollectiveAllReduceStrategy(Strategy):
-    """Mirrored variables on the devices of a worker, reduced by collective ops.
+    """Mirrored variables on the devices of all workers, reduced by collective ops.
 
     Args:
       num_gpus_per_worker: how many GPUs a worker uses.
       communication: how the collective ops communicate.
 
     Raises:
-      RuntimeError: TF_CONFIG says several workers.
+      ValueError: TF_CONFIG says a cluster, but not which task this is.
     """
 
     def __init__(

@@ -25,8 +25,10 @@ from tensorloom.distribute.strategies.strategy import Strategy
 from tensorloom.distribute.values import device_names
 from tensorloom.distribute.values.distributed_values import DistributedValues, Mirrored
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import device
+from tensorloom.framework.graph.graph import control_dependencies, device
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
+from tensorloom.ops.array import identity as identity_ops
+from tensorloom.ops.collective import builders as collective_ops
 
 if TYPE_CHECKING:
     from tensorloom.client.distribution.reduce_op import ReduceOp
@@ -34,15 +36,16 @@ if TYPE_CHECKING:
 
 @export("distribute.experimental.MultiWorkerMirroredStrategy")
 class MultiWorkerMirroredStrategy(Strategy):
-    """Mirrored variables on the devices of a worker, reduced by collective ops.
+    """Mirrored variables on the devices of all workers, reduced by collective ops.
 
-    Collective ops meet within one process. So TF_CONFIG may say one worker, or none.
+    TF_CONFIG says who the workers are. Each runs the same program with a server of its
+    own (docs/distribute.md); variables begin with the values of the first one's.
 
     Args:
       communication: how the collective ops communicate.
 
     Raises:
-      RuntimeError: TF_CONFIG says several workers.
+      ValueError: TF_CONFIG says a cluster, but not which task this is.
     """
 
     def __init__(
@@ -108,14 +111,6 @@ class CollectiveExtended(MirroredExtended):
                 "No `worker`, `chief` or `evaluator` tasks can be found in "
                 "`cluster_spec`."
             )
-        if self._num_workers > 1:
-            raise RuntimeError(
-                "MultiWorkerMirroredStrategy with "
-                f"{self._num_workers} workers: collective ops meet within one process "
-                "in tensorloom. Use MirroredStrategy for the devices of this one, or "
-                "ParameterServerStrategy for several workers. Got the cluster "
-                f"{spec.as_dict()}"
-            )
         self._cluster_spec, self._task_type, self._task_id = spec, task_type, task_id
         self._is_chief = cluster_tasks.is_chief(spec, task_type, task_id)
         worker = self._worker_device = f"/job:{task_type}/task:{task_id}"
@@ -153,9 +148,19 @@ class CollectiveExtended(MirroredExtended):
         given, dtype = options["initial_value"], options.get("dtype")
 
         def value() -> Any:
+            group = self._collective_keys.get_group_key([name])
+            instance = self._collective_keys.get_variable_instance_key()
             with device(name):
                 made = given() if callable(given) else given
-                return convert_to_tensor(made, dtype=dtype)
+                own = convert_to_tensor(made, dtype=dtype)
+                if self._num_workers < 2:
+                    return own
+                terms = own.shape, own.dtype, self._num_workers, group, instance
+                if not self._is_chief:
+                    return collective_ops.broadcast_recv(*terms)
+                sent = collective_ops.broadcast_send(own, *terms)
+                with control_dependencies([sent]):
+                    return identity_ops.identity(own)
 
         return value
 

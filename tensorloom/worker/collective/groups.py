@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tensorloom.framework import errors
-from tensorloom.framework.devices.device_name import task_of
+from tensorloom.framework.devices.device_name import parse_full, task_of
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.runtime.collectives import BROADCAST
 from tensorloom.framework.runtime.process_group import Pending
@@ -77,7 +77,15 @@ class GroupTable:
 
         It fails with an InternalError where the members do not agree; then those that
         wait for the group get the error as well.
+
+        Raises:
+          errors.InvalidArgumentError: no group has that size, or no device that name.
         """
+        if size < 1:
+            raise invalid_argument(
+                f"group_size must be positive integer but got {size}"
+            )
+        _check_device(device)
         pending = Pending()
         with self._lock:
             known = self._complete.get(key)
@@ -102,6 +110,13 @@ class GroupTable:
                 self._complete[key] = group
                 _settle(forming.waiting, group, None)
         return pending
+
+
+def _check_device(name: str) -> None:
+    try:
+        parse_full(name)
+    except ValueError as error:
+        raise invalid_argument(f"A member of a collective: {error}") from None
 
 
 def _settle(
