@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -19,7 +19,6 @@ from tensorloom.framework.runtime.collectives import COLLECTIVE_OPS, LEADER_ATTR
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterator
 
     from tensorloom.framework.graph.graph_ir import GraphIR, Node
 
@@ -63,9 +62,16 @@ class CollectiveSteps(Protocol):
         ...
 
 
-def collective_nodes(graph: GraphIR) -> list[Node]:
-    """The nodes that may have members on other tasks, without those of functions."""
-    return [node for node in graph.nodes.values() if node.op in COLLECTIVE_OPS]
+def _is_collective(node: Node) -> bool:
+    """Whether a node may have members on other tasks."""
+    return node.op in COLLECTIVE_OPS
+
+
+def _collective_nodes(graph: GraphIR) -> Iterator[Node]:
+    """The nodes that may have members on other tasks, those of functions too."""
+    yield from filter(_is_collective, graph.nodes.values())
+    for function in graph.functions.values():
+        yield from filter(_is_collective, function.nodes.values())
 
 
 def graph_key_of(graph: GraphIR) -> int:
@@ -73,11 +79,7 @@ def graph_key_of(graph: GraphIR) -> int:
 
     It is made of the instance keys of the collectives; 0 if there are none.
     """
-    nodes: Iterable[Node] = [
-        *graph.nodes.values(),
-        *(n for f in graph.functions.values() for n in f.nodes.values()),
-    ]
-    keys = {n.attrs["instance_key"] for n in nodes if n.op in COLLECTIVE_OPS}
+    keys = {node.attrs["instance_key"] for node in _collective_nodes(graph)}
     value = _SEED if keys else 0
     for key in sorted(keys):
         bits = key & _BITS
@@ -92,21 +94,29 @@ def with_leader(placed: GraphIR, named: str, own_task: str) -> GraphIR:
     Without a name it is the master's own, for those that are on several tasks: their
     members are all in this one step.
     """
-    nodes = {node.name for node in collective_nodes(placed)}
-    if not nodes:
-        return placed
-    tasks = {task_of(placed.nodes[name].device) for name in nodes}
+    devices = {node.device for node in _collective_nodes(placed)}
+    # In a function a device may be told in part, or not at all.
+    tasks = {task_of(device) for device in devices if device} - {""}
     leader = named or (own_task if len(tasks) > 1 else "")
-    if not leader:
+    if not devices or not leader:
         return placed
-    return placed.with_nodes(
-        [
-            node.replace(attrs={**node.attrs, LEADER_ATTR: leader.encode()})
-            if node.name in nodes
+
+    def led(nodes: Mapping[str, Node]) -> dict[str, Node]:
+        attrs = {LEADER_ATTR: leader.encode()}
+        return {
+            name: node.replace(attrs={**node.attrs, **attrs})
+            if _is_collective(node)
             else node
-            for node in placed.nodes.values()
-        ]
-    )
+            for name, node in nodes.items()
+        }
+
+    functions = {
+        name: replace(function, nodes=led(function.nodes))
+        if any(map(_is_collective, function.nodes.values()))
+        else function
+        for name, function in placed.functions.items()
+    }
+    return replace(placed, nodes=led(placed.nodes), functions=functions)
 
 
 class CollectiveStep:

@@ -206,10 +206,10 @@ class InstanceTable:
                 pending.resolve(NO_SOURCE)
                 return pending
             known.waiting.append(pending)
-            error = _note_source(known, group, instance_key, device, is_source)
-            if error is not None:
+            wrong = _note_source(known, group, instance_key, device, is_source)
+            if wrong is not None:
                 del self._instances[key]
-                _fail(known.waiting, error)
+                _fail(known.waiting, wrong)
             elif len(known.sends) == group.size:
                 for each in known.waiting:
                     each.resolve(known.source_rank)

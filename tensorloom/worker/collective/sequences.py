@@ -40,7 +40,7 @@ class StepSequences:
         """A step has ended well."""
         with self._lock:
             if self._next.get(graph_key) == step_id:
-                self._next[graph_key] = step_id + 1 & _MASK
+                self._next[graph_key] = next_id(step_id)
             else:
                 self._next.pop(graph_key, None)
 
@@ -59,6 +59,11 @@ class StepSequences:
         """The leader is asked again before the next step."""
         with self._lock:
             self._next.pop(graph_key, None)
+
+
+def next_id(step_id: int) -> int:
+    """The id of the step after one that went well."""
+    return step_id + 1 & _MASK
 
 
 def _new_id() -> int:

@@ -84,16 +84,11 @@ class CollectiveService:
     def get_step_sequence(self, request: Any, call: Call) -> Any:
         """The id of the next step of graphs; of one that has failed, another."""
         response = worker_methods()["GetStepSequence"].response()
-        sequences = self._of_task.sequences
         for key in request.graph_key:
-            failed = request.failed_step_id
-            if failed and sequences.renew(key, failed):
-                # Who leads may be in it still.
-                error = errors.AbortedError(
-                    None, None, f"Step {failed} has failed on another task"
-                )
-                self._worker.abort_step(failed, error)
-            response.step_sequence.add(graph_key=key, next_step_id=sequences.begin(key))
+            if request.failed_step_id:
+                self._of_task.renew(key, request.failed_step_id)
+            step_id = self._of_task.sequences.begin(key)
+            response.step_sequence.add(graph_key=key, next_step_id=step_id)
         return response
 
     def recv_buf(self, request: Any, call: Call) -> Any:

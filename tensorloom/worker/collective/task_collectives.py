@@ -19,7 +19,7 @@ from tensorloom.worker.collective.groups import (
     InstanceTable,
     Terms,
 )
-from tensorloom.worker.collective.sequences import StepSequences
+from tensorloom.worker.collective.sequences import StepSequences, next_id
 
 if TYPE_CHECKING:
     from tensorloom.framework.runtime.cancellation import CancellationManager
@@ -65,6 +65,8 @@ class TaskCollectives:
         self._is_mixed = False
         #: Lets a step begin again under its id.
         self.reopen: Callable[[int], None] = lambda step_id: None
+        #: Ends a step with an error, also one that has not begun.
+        self.abort: Callable[[int, errors.OpError], None] = lambda step_id, error: None
         # Tasks that may have been restarted since they said who they are.
         self._doubted: set[str] = set()
 
@@ -244,10 +246,21 @@ class TaskCollectives:
             # TensorFlow's masters give the next step the same id.
             self.reopen(step_id)
         elif leader == self.task:
-            self.sequences.renew(graph_key, step_id)
+            self.renew(graph_key, step_id)
         else:
             self._failed[graph_key] = step_id
             self.sequences.forget(graph_key)
+
+    def renew(self, graph_key: int, step_id: int) -> None:
+        """A step has failed somewhere: this task, which leads, numbers anew."""
+        if not self.sequences.renew(graph_key, step_id):
+            return
+        error = errors.AbortedError(
+            None, None, f"Step {step_id} has failed on another task"
+        )
+        self.abort(step_id, error)  # this task may be in it still
+        # Those whose part went well are in the next one, which will not begin here.
+        self.abort(next_id(step_id), error)
 
     # --- calls -----------------------------------------------------------------------
 

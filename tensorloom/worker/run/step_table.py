@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Steps remembered after their end: a late request must not begin them anew.
 _REMEMBERED: Final = 10_000
+# Sweeps that a step outlasts while other tasks wait for it to begin here: hours.
+_SWEEPS_AWAITED: Final = 1000
 
 # Larger tensors, in bytes, do not wait for the end of a part: their time is not that of
 # the call.
@@ -332,18 +334,24 @@ class StepRendezvous(Rendezvous):
 
 
 class _Entry:
-    __slots__ = ("error", "rendezvous", "steps", "was_idle")
+    __slots__ = ("error", "idle_sweeps", "rendezvous", "steps")
 
     def __init__(self, rendezvous: StepRendezvous) -> None:
         self.rendezvous = rendezvous
         self.steps: list[Step] = []
         self.error: errors.OpError | None = None  # why it was ended
-        self.was_idle = False  # when `sweep` came last
+        self.idle_sweeps = 0  # how often `sweep` found it idle, last
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing runs here at the moment."""
         return all(step.is_over for step in self.steps)
+
+    @property
+    def most_sweeps(self) -> int:
+        """How often `sweep` may find it idle before it is forgotten."""
+        is_awaited = not self.steps and self.rendezvous.waited_keys()
+        return _SWEEPS_AWAITED if is_awaited else 1
 
 
 def _cleaned_up(step_id: int) -> errors.OpError:
@@ -488,17 +496,18 @@ class StepTable:
         """Forgets the steps in which nothing has run since the last call.
 
         Their master is gone, or nobody of them ever came here. A master says at the
-        latest with the next step that one is over.
+        latest with the next step that one is over. One that others wait for may only
+        be late: in collectives each task's master begins it when its program does.
         """
         with self._lock:
             entries = list(self._entries.items())
         for step_id, entry in entries:
             if not entry.is_idle:
-                entry.was_idle = False
-            elif entry.was_idle:
+                entry.idle_sweeps = 0
+            elif entry.idle_sweeps >= entry.most_sweeps:
                 self.cleanup(step_id)
             else:
-                entry.was_idle = True
+                entry.idle_sweeps += 1
 
     def close(self, error: errors.OpError) -> None:
         """Ends all steps: the task stops."""

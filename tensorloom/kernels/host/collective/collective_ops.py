@@ -1,9 +1,9 @@
 """Collectives among devices.
 
 Where members are on other tasks, the step's `StepCollectives` brings them together.
-Within one process they meet in a `_Collective` of their step: each brings its value and waits for the
-others; the last one wakes them, and so does one that cannot belong to them. A member
-waits no longer than its step runs.
+Within one task they meet in a `_Collective` of their step: each brings its value and
+waits for the others; the last one wakes them, and so does one that cannot belong to
+them. A member waits no longer than its step runs.
 """
 
 from __future__ import annotations
