@@ -192,9 +192,12 @@ class TaskCollectives:
         Raises:
           errors.UnavailableError: a task does not answer.
         """
-        for task in self._doubted.intersection(group.tasks):
+        with self._lock:
+            doubted = self._doubted.intersection(group.tasks)
+        for task in doubted:
             self.peers.ask(task)
-            self._doubted.discard(task)
+            with self._lock:
+                self._doubted.discard(task)
         return {
             device: self._own[device]
             if task_of(device) == self.task
@@ -203,8 +206,18 @@ class TaskCollectives:
         }
 
     def doubt(self, group: Group) -> None:
-        """A collective has failed: the others are asked anew before the next one."""
-        self._doubted.update(task for task in group.tasks if task != self.task)
+        """A collective has failed: leader and members are asked anew before the next.
+
+        They may have been restarted: a leader then knows nothing of the group.
+        """
+        with self._lock:
+            self._doubted.update(task for task in group.tasks if task != self.task)
+            self._known = {
+                key: known for key, known in self._known.items() if key[1] != group.key
+            }
+            self._agreed = {
+                key: terms for key, terms in self._agreed.items() if key[1] != group.key
+            }
 
     # --- steps -----------------------------------------------------------------------
 
