@@ -112,11 +112,19 @@ class GroupTable:
         return pending
 
 
-def _check_device(name: str) -> None:
+def is_full_name(device: str) -> bool:
+    """Whether a text is a device's full name, as tasks spell it."""
     try:
-        parse_full(name)
-    except ValueError as error:
-        raise invalid_argument(f"A member of a collective: {error}") from None
+        return str(parse_full(device)) == device
+    except ValueError:
+        return False
+
+
+def _check_device(name: str) -> None:
+    if not is_full_name(name):
+        raise invalid_argument(
+            f"A member of a collective: {name!r} is not the full name of a device"
+        )
 
 
 def _settle(

@@ -9,7 +9,10 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime.cancellation import CancellationManager
-from tensorloom.framework.runtime.rendezvous_key import rendezvous_key
+from tensorloom.framework.runtime.rendezvous_key import (
+    parse_rendezvous_key,
+    rendezvous_key,
+)
 from tensorloom.transport.wire import status
 from tensorloom.transport.wire.methods import worker_methods
 from tensorloom.worker.collective.groups import Terms
@@ -103,6 +106,7 @@ class CollectiveService:
             request.dst_device,
             request.buf_rendezvous_key,
         )
+        parse_rendezvous_key(key)  # it comes from who knows whom
         content = self._piece(request.step_id, key, call)
         extra = RecvBufRespExtra()
         for start in range(0, len(content), _CHUNK):
@@ -127,7 +131,12 @@ class CollectiveService:
         value, is_dead = result
         if is_dead is None:
             raise status.derived(value)
-        return np.ascontiguousarray(received_host(value)).tobytes()
+        piece = np.asarray(received_host(value))
+        if piece.dtype.hasobject:  # its bytes would be addresses
+            raise errors.InvalidArgumentError(
+                None, None, f"What {key} names has no bytes to send: {piece.dtype}"
+            )
+        return np.ascontiguousarray(piece).tobytes()
 
     def _check_source(self, device: str, incarnation: int) -> None:
         known = self._incarnations.get(device)

@@ -18,6 +18,7 @@ from tensorloom.worker.collective.groups import (
     GroupTable,
     InstanceTable,
     Terms,
+    is_full_name,
 )
 from tensorloom.worker.collective.sequences import StepSequences, next_id
 
@@ -128,12 +129,15 @@ class TaskCollectives:
         }
         response = self._ask(leader, "CompleteGroup", fields, cancellation)
         devices = tuple(response.device_name)
-        if len(devices) != request.group_size or request.device not in devices:
-            raise errors.InternalError(
-                None,
-                None,
+        is_right = (
+            len(set(devices)) == len(devices) == request.group_size
+            and request.device in devices
+            and all(map(is_full_name, devices))
+        )
+        if not is_right:
+            raise _internal(
                 f"{leader} says that collective group {request.group_key} of size "
-                f"{request.group_size} consists of {list(devices)}",
+                f"{request.group_size} consists of {list(devices)}"
             )
         return Group(request.group_key, request.group_size, device_type, devices)
 
@@ -182,9 +186,26 @@ class TaskCollectives:
             }
             response = self._ask(leader, "CompleteInstance", fields, cancellation)
             source = response.source_rank
+            self._check_source(request, group, leader, source)
         with self._lock:
             self._agreed[key] = terms, is_source, source
         return source
+
+    @staticmethod
+    def _check_source(
+        request: CollectiveRequest, group: Group, leader: str, source: int
+    ) -> None:
+        if request.kind != BROADCAST:
+            return
+        rank = group.devices.index(request.device)
+        is_right = (source == rank) == (request.value is not None)
+        if not 0 <= source < group.size or not is_right:
+            raise _internal(
+                f"{leader} says that the broadcast {request.instance_key} comes from "
+                f"rank {source}, but {request.device} of rank {rank} "
+                f"{'receives' if request.value is None else 'sends'} it. The tasks of "
+                "TensorFlow 1.15 lead no broadcasts whose sender is on another task."
+            )
 
     def incarnations(self, group: Group) -> dict[str, int]:
         """The incarnations of a group's devices.
@@ -198,12 +219,14 @@ class TaskCollectives:
             self.peers.ask(task)
             with self._lock:
                 self._doubted.discard(task)
-        return {
-            device: self._own[device]
-            if task_of(device) == self.task
-            else self.peers.incarnation_of(device)
-            for device in group.devices
-        }
+        return {device: self._incarnation(device) for device in group.devices}
+
+    def _incarnation(self, device: str) -> int:
+        if task_of(device) != self.task:
+            return self.peers.incarnation_of(device)
+        if device not in self._own:
+            raise _internal(f"A member of a collective: {self.task} has no {device}")
+        return self._own[device]
 
     def doubt(self, group: Group) -> None:
         """A collective has failed: leader and members are asked anew before the next.
@@ -298,6 +321,10 @@ class TaskCollectives:
                 with suppress(errors.OpError):
                     cancel()
             _pause(cancellation)
+
+
+def _internal(message: str) -> errors.InternalError:
+    return errors.InternalError(None, None, message)
 
 
 def _settling(

@@ -114,6 +114,73 @@ def test_each_kind_step_after_step(servers: Servers) -> None:
             np.testing.assert_array_equal(got, [[2, 4]])
 
 
+MERGES = {"Add": np.sum, "Mul": np.prod, "Min": np.min, "Max": np.max}
+DTYPES = [np.float16, np.float32, np.float64, np.int32, np.int64]
+
+
+def test_two_tasks_reduce_in_all_ways(servers: Servers) -> None:
+    """All merges, dtypes, with and without a division; small and large values."""
+    first = 100_000
+    pair = {"group_size": 2, "group_key": 3}
+    kinds = [
+        (merge, dtype, final, count)
+        for merge in MERGES
+        for dtype in DTYPES
+        for final in ("Id", "Div")
+        for count in (3, 40_000 if merge == "Add" else 5)
+    ]
+
+    def value(index: int, dtype: Any, count: int) -> Any:
+        return ((np.arange(count) * 7 + index) % 11 + 1).astype(dtype)
+
+    def build(index: int) -> list[Any]:
+        return [
+            reduce(
+                tf.constant(value(index, dtype, count)),
+                first + number,
+                merge_op=merge,
+                final_op=final,
+                **pair,
+            )
+            for number, (merge, dtype, final, count) in enumerate(kinds)
+        ]
+
+    for (values,) in in_turn(servers[:2], build):
+        for found, (merge, dtype, final, count) in zip(values, kinds, strict=True):
+            both = [value(index, dtype, count) for index in range(2)]
+            expected = MERGES[merge](both, axis=0)
+            if final == "Div":
+                is_whole = dtype in (np.int32, np.int64)
+                expected = expected // 2 if is_whole else expected / 2
+            np.testing.assert_allclose(found, expected, err_msg=f"{merge} {dtype}")
+            assert found.dtype == dtype
+
+
+def test_functions_and_branches_have_the_leader(servers: Servers) -> None:
+    """Also those that a loop or a branch calls, and a broadcast in one."""
+    outer, inner, sent = (next(_keys) for _ in range(3))
+
+    def build(index: int) -> list[Any]:
+        group = {"group_size": SIZE, "group_key": 1, "instance_key": sent, "shape": []}
+
+        @tf.function
+        def both(x: Any) -> Any:
+            if index == 0:
+                source = tf.raw_ops.CollectiveBcastSend(input=x + 10.0, **group)
+            else:
+                source = tf.raw_ops.CollectiveBcastRecv(T=tf.float32, **group)
+            return source + reduce(x, inner)
+
+        def branch() -> Any:
+            return reduce(tf.constant(2.0) + index, outer)
+
+        is_on = tf.random_uniform([]) < 2.0
+        return [both(tf.constant(1.0)), tf.cond(is_on, branch, lambda: 0.0)]
+
+    for steps in in_turn(servers, build, steps=2):
+        assert steps == [[14.0, 9.0]] * 2
+
+
 def test_a_loop_meets_once_an_iteration(servers: Servers) -> None:
     key = next(_keys)
 

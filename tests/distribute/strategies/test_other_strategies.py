@@ -93,15 +93,29 @@ def test_collectives_on_the_devices_of_one_worker() -> None:
     assert "CollectiveReduce" in kinds
 
 
-def test_several_workers_of_collectives_are_refused_by_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_worker_of_collectives_among_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It knows its place, its inputs' part and who leads the group."""
     config = {
-        "cluster": {"worker": ["a:1", "b:1"]},
-        "task": {"type": "worker", "index": 0},
+        "cluster": {"chief": ["a:1"], "worker": ["b:1", "c:1"]},
+        "task": {"type": "worker", "index": 1},
     }
     monkeypatch.setenv("TF_CONFIG", json.dumps(config))
-    with pytest.raises(RuntimeError, match="MultiWorkerMirroredStrategy with 2"):
+    strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
+    assert strategy.num_replicas_in_sync == 3
+    (inputs,) = strategy.extended._input_contexts()
+    assert (inputs.num_input_pipelines, inputs.input_pipeline_id) == (3, 2)
+    assert not strategy.extended.should_checkpoint
+    updated = strategy.update_config_proto(tf.ConfigProto())
+    assert list(updated.device_filters) == ["/job:worker/task:1"]
+    leader = updated.experimental.collective_group_leader
+    assert leader == "/job:chief/replica:0/task:0"
+
+
+def test_a_worker_of_collectives_must_know_which_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["a:1", "b:1"]}}))
+    with pytest.raises(ValueError, match="you must also specify `task_type`"):
         tf.distribute.experimental.MultiWorkerMirroredStrategy()
 
 
