@@ -110,7 +110,10 @@ class NegotiatedChannel:
         """Calls without waiting; see `interface.Channel.start`."""
         sockets = self._socket
         if sockets is not None:
-            return sockets.start(method, request, done, timeout_s)
+            # The task has gone, or has been restarted: the next call asks gRPC.
+            return sockets.start(
+                method, request, done, timeout_s, lambda: self._forget(sockets)
+            )
         pending: PendingCall = self._grpc.start(method, request, done, timeout_s)
         return pending
 

@@ -10,6 +10,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.transport.negotiated import TRANSPORT_VARIABLE, NegotiatedChannel
+from tensorloom.transport.wire.methods import worker_methods
 from tests.cluster.clusters import (
     assert_not_made,
     cluster,
@@ -75,6 +76,37 @@ def test_a_cluster_over_ipv6(transport: str, monkeypatch: pytest.MonkeyPatch) ->
         ):
             sess.run(tf.global_variables_initializer())
             assert sess.run(total) == 384
+
+
+@pytest.mark.parametrize("transport", ["grpc", "sockets"])
+def test_calls_find_a_task_whose_endpoint_is_gone(
+    transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was restarted: the first call fails, and the next one comes through."""
+    if transport == "grpc":
+        monkeypatch.setenv(TRANSPORT_VARIABLE, "grpc")
+    method = worker_methods()["GetStatus"]
+    with cluster(worker=2) as servers:
+        first, second = servers["worker"]
+        channel = NegotiatedChannel(second.target.removeprefix("grpc://"))
+        other = NegotiatedChannel(first.target.removeprefix("grpc://"))
+        channel.negotiate(other.ask_status(None).task_info)
+        other.close()
+        first.stop()
+        outcomes: list[Any] = []
+        for _ in range(2):
+            done = threading.Event()
+
+            def ended(response: Any, error: Any, done: Any = done) -> None:
+                outcomes.append(error or response)
+                done.set()
+
+            channel.start(method, method.request(), ended)
+            assert done.wait(60)
+        channel.close()
+    failed, answer = outcomes
+    assert isinstance(failed, tf.errors.UnavailableError)
+    assert answer.device_attributes
 
 
 def test_a_client_that_hangs_up_has_its_session_closed() -> None:

@@ -183,9 +183,17 @@ class SocketChannel:
             raise NotConnected(str(error)) from None
 
     def start(
-        self, method: Method, request: Any, done: Done, timeout_s: float | None = None
+        self,
+        method: Method,
+        request: Any,
+        done: Done,
+        timeout_s: float | None = None,
+        unreachable: Callable[[], None] | None = None,
     ) -> SocketPending:
-        """Calls a method with messages without waiting."""
+        """Calls a method with messages without waiting.
+
+        `unreachable` is called before `done` if nobody listens at the endpoint.
+        """
         pending = SocketPending()
         header = method.path.encode() + b"\0" + request.SerializeToString()
 
@@ -195,6 +203,8 @@ class SocketChannel:
             except errors.OpError as error:
                 done(None, error)
             except NotConnected as error:
+                if unreachable is not None:
+                    unreachable()
                 done(None, self._unavailable(str(error)))
             else:
                 done(method.response.FromString(reply.header), None)
