@@ -115,14 +115,16 @@ def test_a_killed_task_fails_every_step_that_needs_it(
 
 
 def test_a_killed_member_of_a_collective(tasks: Processes) -> None:
-    """The others wait for a member on another task, and so do not for ever."""
+    """One step has both members; the one that lives brings its value too late."""
     attrs = {"merge_op": "Add", "final_op": "Id", "subdiv_offsets": [0]}
     group = {"group_size": 2, "group_key": 1, "instance_key": 2}
     with tf.Graph().as_default():
         members = []
         for i, device in enumerate(WORKERS):
             with tf.device(device):
-                value = tf.constant([1.0 + i]) * 2
+                # Nobody puts in what the first one waits for.
+                queue = tf.FIFOQueue(1, tf.float32, [[1]], name=f"queue_{i}")
+                value = tf.random_uniform([1]) if i else queue.dequeue()
                 reduce = tf.raw_ops.CollectiveReduce
                 members.append(reduce(input=value, **group, **attrs))
         session = tf.Session(tasks.target("worker", 0))
