@@ -7,10 +7,10 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tensorloom.framework.runtime import process_group
+from tensorloom.framework.collective import process_group
 
 if TYPE_CHECKING:
-    from tensorloom.framework.runtime.process_group import ProcessGroup
+    from tensorloom.framework.collective.process_group import ProcessGroup
 
 
 def init(comm: Sequence[int] | None = None) -> None:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from tensorloom.framework.collective import process_group
 from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.runtime import process_group
 from tensorloom.framework.runtime.scopes import device
 from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor

@@ -10,9 +10,9 @@ import numpy as np
 
 from tensorloom.client.session.session import Session
 from tensorloom.client.variables.variable_lists import global_variables
+from tensorloom.framework.collective import process_group
 from tensorloom.framework.graph.dataflow_graph import Graph
 from tensorloom.framework.graph.default_graph import get_default_graph
-from tensorloom.framework.runtime import process_group
 from tensorloom.framework.runtime.scopes import device
 from tensorloom.hvd.reductions import broadcast
 from tensorloom.ops.control_flow.builders import group

@@ -10,8 +10,8 @@ import pytest
 
 import tensorloom as tf
 from tensorloom import hvd
-from tensorloom.framework.runtime import process_group
-from tensorloom.framework.runtime.process_group import Pending, Request
+from tensorloom.framework.collective import process_group
+from tensorloom.framework.collective.process_group import Pending, Request
 
 
 class _Doubles:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework import errors
+from tensorloom.framework.collective.requests import COLLECTIVE_OPS, LEADER_ATTR
 from tensorloom.framework.devices.device_name import task_of
 from tensorloom.framework.interfaces import PreparedStep, StepContext, StepOptions
 from tensorloom.framework.runtime.cancellation import (
@@ -15,7 +16,6 @@ from tensorloom.framework.runtime.cancellation import (
     Deadline,
     Following,
 )
-from tensorloom.framework.runtime.collectives import COLLECTIVE_OPS, LEADER_ATTR
 
 if TYPE_CHECKING:
     import threading

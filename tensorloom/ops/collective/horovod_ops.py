@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from tensorloom.framework.collective import process_group
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.registry.op_registry import register_op
 from tensorloom.framework.registry.shape_inference import scalar_shape, unchanged_shape
-from tensorloom.framework.runtime import process_group
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.ops.array.concat import split

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tensorloom.framework import errors
-from tensorloom.framework.runtime.process_group import ADASUM, Pending, Request
+from tensorloom.framework.collective.process_group import ADASUM, Pending, Request
 from tensorloom.transport.collectives.coordinator import LARGEST_MESSAGE
 
 if TYPE_CHECKING:

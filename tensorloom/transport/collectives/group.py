@@ -11,7 +11,7 @@ from multiprocessing.connection import Client, Connection, Listener
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
-from tensorloom.framework.runtime.process_group import ADASUM, Pending, Request
+from tensorloom.framework.collective.process_group import ADASUM, Pending, Request
 from tensorloom.transport.collectives.coordinator import Coordinator
 from tensorloom.transport.collectives.data_ring import DataRing
 from tensorloom.transport.collectives.engine import Engine

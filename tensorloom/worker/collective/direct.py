@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.framework.runtime.collectives import GATHERING, MERGES, divided
+from tensorloom.framework.collective.requests import GATHERING, MERGES, divided
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tensorloom.framework.runtime.collectives import CollectiveRequest
+    from tensorloom.framework.collective.requests import CollectiveRequest
     from tensorloom.worker.collective.exchange import Exchange
 
 # The most bytes that a member sends in all.

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tensorloom.framework import errors
+from tensorloom.framework.collective.process_group import Pending
+from tensorloom.framework.collective.requests import BROADCAST
 from tensorloom.framework.devices.device_name import parse_full, task_of
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.runtime.collectives import BROADCAST
-from tensorloom.framework.runtime.process_group import Pending
 
 #: A member that sends no broadcast says so, as does a collective that is none.
 NO_SOURCE: Final = -1

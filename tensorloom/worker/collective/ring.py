@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from tensorloom.framework.collective.requests import MERGES, divided
 from tensorloom.framework.devices.device_name import task_of
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.runtime.collectives import MERGES, divided
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tensorloom.framework.runtime.collectives import CollectiveRequest
+    from tensorloom.framework.collective.requests import CollectiveRequest
     from tensorloom.worker.collective.exchange import Exchange
 
 # TensorFlow's numbers, which both ends of a ring must know.

@@ -19,7 +19,7 @@ from tensorloom.worker.collective.groups import Terms
 from tensorloom.worker.run.runtime import received_host
 
 if TYPE_CHECKING:
-    from tensorloom.framework.runtime.process_group import Pending
+    from tensorloom.framework.collective.process_group import Pending
     from tensorloom.transport.interface import Call
     from tensorloom.transport.wire.request_ids import RecentRequests
     from tensorloom.worker.collective.groups import Group

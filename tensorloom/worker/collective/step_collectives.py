@@ -7,24 +7,24 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
+from tensorloom.framework.collective.requests import BROADCAST, GATHERING
 from tensorloom.framework.runtime.cancellation import (
     CancellationManager,
     Deadline,
     Following,
 )
-from tensorloom.framework.runtime.collectives import BROADCAST, GATHERING
 from tensorloom.worker.collective import direct, ring, tree
 from tensorloom.worker.collective.exchange import Exchange
 
 if TYPE_CHECKING:
-    from tensorloom.framework.runtime.collectives import CollectiveRequest
+    from tensorloom.framework.collective.requests import CollectiveRequest
     from tensorloom.worker.collective.groups import Group
     from tensorloom.worker.collective.task_collectives import TaskCollectives
     from tensorloom.worker.run.step_table import StepRendezvous
 
 
 class StepCollectives:
-    """Implements `framework.runtime.collectives.StepCollectives`. Thread-safe."""
+    """Implements `framework.collective.requests.StepCollectives`. Thread-safe."""
 
     def __init__(self, of_task: TaskCollectives, rendezvous: StepRendezvous) -> None:
         """Takes what the task knows of groups, and where the step's pieces meet."""

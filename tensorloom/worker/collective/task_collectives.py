@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
+from tensorloom.framework.collective.process_group import Pending
+from tensorloom.framework.collective.requests import BROADCAST, GATHERING
 from tensorloom.framework.devices.device_name import parse_full, task_of
-from tensorloom.framework.runtime.collectives import BROADCAST, GATHERING
-from tensorloom.framework.runtime.process_group import Pending
 from tensorloom.framework.types import dtypes
 from tensorloom.worker.collective.groups import (
     Group,
@@ -23,8 +23,8 @@ from tensorloom.worker.collective.groups import (
 from tensorloom.worker.collective.sequences import StepSequences, next_id
 
 if TYPE_CHECKING:
+    from tensorloom.framework.collective.requests import CollectiveRequest
     from tensorloom.framework.runtime.cancellation import CancellationManager
-    from tensorloom.framework.runtime.collectives import CollectiveRequest
     from tensorloom.worker.collective.exchange import CollectivePeers
 
 # A leader that is not there is asked again after this.

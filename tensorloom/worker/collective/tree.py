@@ -16,7 +16,7 @@ from tensorloom.framework.devices.device_name import task_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tensorloom.framework.runtime.collectives import CollectiveRequest
+    from tensorloom.framework.collective.requests import CollectiveRequest
     from tensorloom.worker.collective.exchange import Exchange
 
 

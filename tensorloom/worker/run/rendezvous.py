@@ -15,8 +15,8 @@ from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.framework import errors
+    from tensorloom.framework.collective.requests import StepCollectives
     from tensorloom.framework.runtime.cancellation import CancellationManager
-    from tensorloom.framework.runtime.collectives import StepCollectives
 
 # Called with (value, is_dead) or, when the step is over, with (error, None).
 Receiver = Callable[[Any, bool | None], None]

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
+from tensorloom.framework.collective.process_group import ADASUM, Request
 from tensorloom.framework.runtime.cancellation import CancellationManager
-from tensorloom.framework.runtime.process_group import ADASUM, Request
 from tensorloom.transport.collectives.group import Group, LoneGroup
 from tensorloom.transport.collectives.place import Place
 from tensorloom.transport.collectives.store import LocalStore

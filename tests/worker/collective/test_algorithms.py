@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorloom.framework.runtime.collectives import (
+from tensorloom.framework.collective.requests import (
     BROADCAST,
     GATHERING,
     REDUCTION,

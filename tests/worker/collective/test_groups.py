@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tensorloom.framework import errors
+from tensorloom.framework.collective.requests import BROADCAST, REDUCTION
 from tensorloom.framework.runtime.cancellation import CancellationManager
-from tensorloom.framework.runtime.collectives import BROADCAST, REDUCTION
 from tensorloom.worker.collective.groups import (
     Group,
     GroupTable,
@@ -18,7 +18,7 @@ from tensorloom.worker.collective.groups import (
 from tensorloom.worker.collective.sequences import StepSequences
 
 if TYPE_CHECKING:
-    from tensorloom.framework.runtime.process_group import Pending
+    from tensorloom.framework.collective.process_group import Pending
 
 
 def cpu(task: int, number: int = 0) -> str:

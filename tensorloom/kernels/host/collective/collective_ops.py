@@ -19,9 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.framework import errors
-from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.registry.op_kernel import host_kernel
-from tensorloom.framework.runtime.collectives import (
+from tensorloom.framework.collective.requests import (
     BROADCAST,
     GATHERING,
     LEADER_ATTR,
@@ -30,16 +28,18 @@ from tensorloom.framework.runtime.collectives import (
     CollectiveRequest,
     divided,
 )
+from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.torch.state.variable_value import format_shape
 
 if TYPE_CHECKING:
+    from tensorloom.framework.collective.requests import StepCollectives
     from tensorloom.framework.registry.op_kernel import (
         Compute,
         OpKernelConstruction,
         OpKernelContext,
     )
-    from tensorloom.framework.runtime.collectives import StepCollectives
 
 _Array = NDArray[Any]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.framework.collective import process_group
+from tensorloom.framework.collective.process_group import Pending, Request
 from tensorloom.framework.registry.op_kernel import host_kernel
-from tensorloom.framework.runtime import process_group
-from tensorloom.framework.runtime.process_group import Pending, Request
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import (

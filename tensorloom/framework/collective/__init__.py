@@ -1,0 +1,1 @@
+"""What kernels say of collectives, within and among tasks and processes."""
