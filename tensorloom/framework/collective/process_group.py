@@ -5,11 +5,11 @@ A program joins one (`tensorloom.hvd.init`); kernels find it here.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Pending:
     """The result of a collective that is not there yet."""
 
     def __init__(self) -> None:
-        self._ended = threading.Event()
+        self._ended = concurrency.Event()
         self._value: Any = None
         self._error: Exception | None = None
 

@@ -6,7 +6,6 @@ tensors, TensorFlow's ask for them by `RecvBuf`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,6 +14,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.devices.device_name import task_of
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.rendezvous_key import rendezvous_key
 from tensorloom.transport.peers.liveness import task_timeout_s
 from tensorloom.worker.run.runtime import received_host
@@ -200,8 +200,8 @@ class Exchange:
           errors.OpError: the step was cancelled, or has failed elsewhere.
         """
         left = dict(self._sent)
-        changed = threading.Event()
-        lock = threading.Lock()
+        changed = concurrency.Event()
+        lock = concurrency.Lock()
 
         def taken(name: str) -> None:
             with lock:

@@ -6,7 +6,6 @@ members have come.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,6 +15,7 @@ from tensorloom.framework.collective.process_group import Pending
 from tensorloom.framework.collective.requests import BROADCAST
 from tensorloom.framework.devices.device_name import parse_full, task_of
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.runtime import concurrency
 
 #: A member that sends no broadcast says so, as does a collective that is none.
 NO_SOURCE: Final = -1
@@ -68,7 +68,7 @@ class GroupTable:
     """The groups that a task leads, by key. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._forming: dict[int, _Forming] = {}
         self._complete: dict[int, Group] = {}
 
@@ -173,7 +173,7 @@ class InstanceTable:
     """The instances of the groups that a task leads. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._instances: dict[tuple[int, int], _Instance] = {}
 
     def complete(

@@ -6,9 +6,9 @@ of the step: so the leader of the group counts them (`GetStepSequence`).
 
 from __future__ import annotations
 
-import secrets
-import threading
 from typing import Final
+
+from tensorloom.framework.runtime import concurrency
 
 # TensorFlow keeps the highest bits for other uses.
 _MASK: Final = (1 << 57) - 1
@@ -18,7 +18,7 @@ class StepSequences:
     """The next step id of each graph, as its leader counts. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._next: dict[int, int] = {}
 
     def peek(self, graph_key: int) -> int | None:
@@ -67,4 +67,4 @@ def next_id(step_id: int) -> int:
 
 
 def _new_id() -> int:
-    return secrets.randbits(57) or 1
+    return concurrency.randbits(57) or 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.cancellation import CancellationManager
 from tensorloom.framework.runtime.rendezvous_key import (
     parse_rendezvous_key,
@@ -116,7 +116,7 @@ class CollectiveService:
         return response
 
     def _piece(self, step_id: int, key: str, call: Call) -> bytes:
-        done = threading.Event()
+        done = concurrency.Event()
         result: list[Any] = []
 
         def receive(value: Any, is_dead: bool | None) -> None:

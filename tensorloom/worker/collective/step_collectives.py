@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.collective.requests import BROADCAST, GATHERING
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.cancellation import (
     CancellationManager,
     Deadline,
@@ -30,7 +30,7 @@ class StepCollectives:
         """Takes what the task knows of groups, and where the step's pieces meet."""
         self._task = of_task
         self._rendezvous = rendezvous
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         # How often a member has come: in a loop once an iteration.
         self._rounds: dict[tuple[str, str], int] = {}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +10,7 @@ from tensorloom.framework import errors
 from tensorloom.framework.collective.process_group import Pending
 from tensorloom.framework.collective.requests import BROADCAST, GATHERING
 from tensorloom.framework.devices.device_name import parse_full, task_of
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.types import dtypes
 from tensorloom.worker.collective.groups import (
     Group,
@@ -23,6 +22,8 @@ from tensorloom.worker.collective.groups import (
 from tensorloom.worker.collective.sequences import StepSequences, next_id
 
 if TYPE_CHECKING:
+    import threading
+
     from tensorloom.framework.collective.requests import CollectiveRequest
     from tensorloom.framework.runtime.cancellation import CancellationManager
     from tensorloom.worker.collective.exchange import CollectivePeers
@@ -57,7 +58,7 @@ class TaskCollectives:
         self.sequences = StepSequences()
         self._own = own_incarnations
         self._leader = leader
-        self._lock = threading.Lock()
+        self._lock = concurrency.Lock()
         self._known: dict[tuple[str, int], Group] = {}
         self._agreed: dict[tuple[str, int, int, str], tuple[Terms, bool, int]] = {}
         self._failed: dict[int, int] = {}  # by graph key: the step that failed here
@@ -247,7 +248,7 @@ class TaskCollectives:
     def turn(self, graph_key: int) -> threading.Lock:
         """What the steps of one graph hold one after the other."""
         with self._lock:
-            return self._turns.setdefault(graph_key, threading.Lock())
+            return self._turns.setdefault(graph_key, concurrency.Lock())
 
     def begin_step(
         self, graph_key: int, leader: str, cancellation: CancellationManager
@@ -308,14 +309,14 @@ class TaskCollectives:
         cancellation: CancellationManager,
     ) -> Any:
         """Calls a task and waits; one that is not there yet is called again."""
-        deadline = time.monotonic() + self.peers.wait_s
+        deadline = concurrency.monotonic() + self.peers.wait_s
         while True:
             pending = Pending()
             cancel = self.peers.start_call(task, name, fields, _settling(pending))
             try:
                 return pending.result(cancellation)
             except errors.UnavailableError:
-                if time.monotonic() >= deadline:
+                if concurrency.monotonic() >= deadline:
                     raise
             finally:
                 with suppress(errors.OpError):
@@ -345,7 +346,7 @@ def _pause(cancellation: CancellationManager) -> None:
     Raises:
       errors.OpError: the step was cancelled.
     """
-    ended = threading.Event()
+    ended = concurrency.Event()
     token = cancellation.register(ended.set)
     if token is not None:
         ended.wait(_RETRY_S)
