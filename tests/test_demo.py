@@ -17,7 +17,7 @@ pytest.importorskip("sklearn")
 pytest.importorskip("rich")
 
 PROGRAM = Path(__file__).parents[1] / "examples" / "digits_life.py"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 EPOCHS = 20
 STEPS = EPOCHS * 44
 
@@ -70,18 +70,34 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         assert session.run("global_step:0") == STEPS
 
 
-def test_digits_are_served(tmp_path: Path) -> None:
-    program = PROGRAM.with_name("digits_serve.py")
-    options = ["--epochs", "1", "--versions", "2", "--clients", "1"]
+def _run(directory: Path, name: str, *options: str) -> str:
+    """What a program prints that ends well."""
     done = subprocess.run(
-        [sys.executable, str(program), *options],
-        cwd=tmp_path,
+        [sys.executable, str(PROGRAM.with_name(name)), *options],
+        cwd=directory,
         env=dict(os.environ, PYTHONPATH=str(PROGRAM.parents[1])),
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=500,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "version 2 has taken over" in done.stdout
-    assert "dropped requests: 0; the server ended with status 0" in done.stdout
+    return done.stdout
+
+
+def test_digits_are_served(tmp_path: Path) -> None:
+    options = ("--epochs", "1", "--versions", "2", "--clients", "1")
+    output = _run(tmp_path, "digits_serve.py", *options)
+    assert "version 2 has taken over" in output
+    assert "dropped requests: 0; the server ended with status 0" in output
+
+
+@pytest.mark.multiprocess
+def test_digits_of_a_stream(tmp_path: Path) -> None:
+    pytest.importorskip("confluent_kafka")
+    options = ("--versions", "3", "--steps", "5", "--clients", "1")
+    output = _run(tmp_path, "digits_stream.py", *options)
+    assert "training goes on from step 5" in output
+    assert "version 15 has taken over" in output
+    assert "trained on each message once" in output
+    assert "failed requests: 0; the server ended with status 0" in output
