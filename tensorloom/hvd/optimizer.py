@@ -76,7 +76,7 @@ def DistributedOptimizer(
       name: by default "Distributed" and the optimizer's class.
       use_locking: as in other optimizers.
       device_dense, device_sparse: where gradients are reduced.
-      compression: what travels: `Compression.none` or `Compression.fp16`.
+      compression: what travels: `Compression.none`, `fp16`, `bf16`, or `topk(ratio)`.
       sparse_as_dense: whether gradients that are IndexedSlices are made dense first.
       backward_passes_per_step: 1.
       op: `Average`, `Sum` or `Adasum`.

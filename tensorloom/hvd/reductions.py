@@ -12,6 +12,8 @@ from tensorloom.framework.runtime.scopes import device
 from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.hvd.compression import Compression
+from tensorloom.hvd.top_k import Chosen, TopK, scattered
+from tensorloom.ops.array.reshape import reshape
 from tensorloom.ops.math.cast import cast
 
 #: The reductions, by Horovod's numbers. The mean is made of the sum.
@@ -105,11 +107,12 @@ def allreduce(
         IndexedSlices, whose rows are gathered.
       average: the older form of `op`: True for the mean, False for the sum.
       device_dense, device_sparse: where it runs.
-      compression: what travels: `Compression.none` or `Compression.fp16`.
+      compression: what travels: `Compression.none`, `fp16`, `bf16`, or `topk(ratio)`.
       op: `Average`, `Sum` or `Adasum`; None is Average.
 
     Raises:
-      ValueError: `op` and `average` are both given, or IndexedSlices with Adasum.
+      ValueError: `op` and `average` are both given, or IndexedSlices or
+        `Compression.topk` with Adasum.
     """
     return allreduce_all(
         [tensor], device_dense, device_sparse, compression, reduction(op, average)
@@ -139,8 +142,7 @@ def allreduce_all(
             sent.append(value)
             continue
         with device(device_dense):
-            dense = convert_to_tensor(value)
-            sent.append((dense, *compression.compress(dense)))
+            sent.append(_prepared(convert_to_tensor(value), compression, op))
     reduced = []
     for each in sent:
         if isinstance(each, IndexedSlices):
@@ -148,13 +150,28 @@ def allreduce_all(
                 reduced.append((allgather(each.values), allgather(each.indices)))
             continue
         with device(device_dense):
-            reduced.append(_reduced(each[1], op=Adasum if op == Adasum else Sum))
+            if isinstance(each[1], Chosen):
+                reduced.append(Chosen(*map(allgather, each[1])))
+            else:
+                reduced.append(_reduced(each[1], op=Adasum if op == Adasum else Sum))
     return [
         _gathered_slices(each, found, op, device_sparse)
         if isinstance(each, IndexedSlices)
         else _dense_result(each, found, op, compression, device_dense)
         for each, found in zip(sent, reduced, strict=True)
     ]
+
+
+def _prepared(dense: Any, compression: Any, op: int) -> tuple[Any, Any, Any]:
+    """A tensor, what travels of it, and what is to be known of that."""
+    if not isinstance(compression, TopK):
+        return dense, *compression.compress(dense)
+    if op == Adasum:
+        raise ValueError("hvd.Adasum reduces whole tensors: leave out Compression.topk")
+    count = compression.count(dense)
+    if count is None:
+        return dense, dense, None
+    return dense, compression.choose(dense, count), None
 
 
 def _gathered_slices(slices: Any, found: Any, op: int, where: str) -> IndexedSlices:
@@ -168,7 +185,16 @@ def _gathered_slices(slices: Any, found: Any, op: int, where: str) -> IndexedSli
 def _dense_result(each: Any, found: Any, op: int, compression: Any, where: str) -> Any:
     dense, _, told = each
     with device(where):
-        result = compression.decompress(found, told)
+        if isinstance(compression, TopK):
+            result = _whole(found, dense)
+        else:
+            result = compression.decompress(found, told)
         if op != Average:
             return result
         return result / cast(size_op(), dense.dtype)
+
+
+def _whole(found: Any, dense: Any) -> Any:
+    if not isinstance(found, Chosen):
+        return found
+    return reshape(scattered(found, dense.shape.num_elements()), dense.shape)

@@ -91,6 +91,7 @@ def test_values(group: _Doubles) -> None:
         "older": hvd.allreduce(x, average=False),
         "adasum": hvd.allreduce(x, op=hvd.Adasum),
         "half": hvd.allreduce(x, compression=hvd.Compression.fp16),
+        "brief": hvd.allreduce(x, compression=hvd.Compression.bf16),
         "int": hvd.allreduce(whole, compression=hvd.Compression.fp16, op=hvd.Sum),
         "gather": hvd.allgather(x),
         "broadcast": hvd.broadcast(x, 1, name="b"),
@@ -101,7 +102,13 @@ def test_values(group: _Doubles) -> None:
         found = sess.run(fetches)
     expected = {
         **{"mean": [1, 3], "sum": [2, 6], "older": [2, 6], "adasum": [2, 6]},
-        **{"half": [1, 3], "int": [4, 8], "gather": [1, 3, 1, 3], "broadcast": [1, 3]},
+        **{
+            "half": [1, 3],
+            "brief": [1, 3],
+            "int": [4, 8],
+            "gather": [1, 3, 1, 3],
+            "broadcast": [1, 3],
+        },
     }
     for name, value in expected.items():
         assert found[name].tolist() == value, name
@@ -113,6 +120,73 @@ def test_values(group: _Doubles) -> None:
     assert kinds["b"].root == 1
     assert kinds["HorovodAllreduce_Const_0"].value.dtype == np.float32
     assert np.float16 in [request.value.dtype for request in group.submitted]
+
+
+@pytest.mark.parametrize("feedback", [True, False])
+def test_the_largest_values_travel(group: _Doubles, feedback: bool) -> None:
+    gradient = tf.placeholder(tf.float32, [3, 4])
+    topk = hvd.Compression.topk(1 / 6, feedback)
+    reduced = hvd.allreduce(gradient, compression=topk)
+    kept = tf.local_variables()
+    assert len(kept) == feedback
+    assert not tf.global_variables()
+    given = np.random.RandomState(0).standard_normal([9, 3, 4]).astype(np.float32)
+    given[3] *= 20
+    total, expected = np.zeros([3, 4], np.float32), np.zeros(12, np.float32)
+    with tf.Session() as sess:
+        sess.run(tf.local_variables_initializer())
+        for value in given:
+            found = sess.run(reduced, {gradient: value})
+            here = value.reshape(-1) + expected * feedback
+            largest = np.argsort(-np.abs(here))[:2]
+            sent = np.zeros_like(here)
+            sent[largest] = here[largest]
+            expected = here - sent
+            np.testing.assert_allclose(found.reshape(-1), sent, rtol=1e-6)
+            total += found
+        if feedback:  # nothing is lost
+            total += sess.run(kept[0]).reshape(3, 4)
+            np.testing.assert_allclose(total, given.sum(0), rtol=1e-4)
+    assert {r.kind for r in group.submitted} == {"allgather"}
+    assert max(request.value.size for request in group.submitted) == 2
+
+
+def test_what_is_infinite_is_not_kept(group: _Doubles) -> None:
+    gradient = tf.placeholder(tf.float32, [8])
+    reduced = hvd.allreduce(gradient, compression=hvd.Compression.topk(0.2))
+    with tf.Session() as sess:
+        sess.run(tf.local_variables_initializer())
+        first = sess.run(reduced, {gradient: [1, np.inf, np.nan, 2, 0, 0, 0, 0]})
+        assert not np.isfinite(first[1:3]).any()
+        second = sess.run(reduced, {gradient: np.zeros(8)})
+    assert second.tolist() == [1, 0, 0, 2, 0, 0, 0, 0]
+
+
+def test_what_travels_whole(group: _Doubles) -> None:
+    topk = hvd.Compression.topk(0.4)
+    fetches = [
+        hvd.allreduce(tf.constant([1.0, 2.0]), compression=topk),
+        hvd.allreduce(tf.constant([1, 2, 3, 4]), compression=topk, op=hvd.Sum),
+        hvd.allreduce(tf.constant(3.0), compression=topk),
+    ]
+    with tf.Session() as sess:
+        found = sess.run(fetches)
+    assert [value.tolist() for value in found] == [[1, 2], [2, 4, 6, 8], 3]
+    assert {request.kind for request in group.submitted} == {"allreduce"}
+
+
+@pytest.mark.parametrize("ratio", [0.0, -1.0, 1.5])
+def test_what_cannot_be_a_part(ratio: float) -> None:
+    with pytest.raises(ValueError, match="ratio must be above 0"):
+        hvd.Compression.topk(ratio)
+
+
+def test_what_has_no_largest_values(group: _Doubles) -> None:
+    topk = hvd.Compression.topk(0.1)
+    with pytest.raises(ValueError, match="shapes must be known"):
+        hvd.allreduce(tf.placeholder(tf.float32, [None]), compression=topk)
+    with pytest.raises(ValueError, match="reduces whole tensors"):
+        hvd.allreduce(tf.zeros([50]), compression=topk, op=hvd.Adasum)
 
 
 def test_gradients(group: _Doubles) -> None:

@@ -25,7 +25,11 @@ x = tf.placeholder(tf.float32, [None, 4])
 w = tf.get_variable("w", initializer=tf.ones([4, 3]) * (1.0 + hvd.rank()))
 loss = tf.reduce_mean(tf.square(tf.nn.tanh(tf.matmul(x, w)) - 0.5))
 step = tf.train.get_or_create_global_step()
-optimizer = hvd.DistributedOptimizer(tf.train.AdamOptimizer(0.05))
+compression = hvd.Compression.none
+if "topk" in sys.argv:
+    compression = hvd.Compression.topk(0.2)
+optimizer = tf.train.AdamOptimizer(0.05)
+optimizer = hvd.DistributedOptimizer(optimizer, compression=compression)
 train = optimizer.minimize(loss, step)
 hooks = [hvd.BroadcastGlobalVariablesHook(0), tf.train.StopAtStepHook(10)]
 with tf.train.SingularMonitoredSession(hooks=hooks) as sess:
@@ -66,6 +70,13 @@ def test_two_processes_train_as_one_does_on_all_rows(tmp_path: Path) -> None:
         assert status == 0, text
     one, two = (np.load(tmp_path / f"{n}.npy") for n in (1, 2))
     np.testing.assert_allclose(two, one, rtol=1e-5, atol=1e-6)
+
+
+def test_the_largest_values_alone_travel(tmp_path: Path) -> None:
+    status, text = _run(tmp_path, 2, "topk")
+    assert status == 0, text
+    weights = np.load(tmp_path / "2.npy")
+    assert np.abs(weights - 1).max() > 0.3  # it has learnt
 
 
 def test_all_end_when_one_is_killed(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def partition(
     suffix: str = "_G",
     waits: Waits | None = None,
     numbers: Iterator[int] | None = None,
+    sends_as: Mapping[dtypes.DType, dtypes.DType] | None = None,
 ) -> dict[str, GraphIR]:
     """Splits a placed graph.
 
@@ -53,6 +54,8 @@ def partition(
       numbers: for the names of new nodes, from 1 on if not given. TensorFlow's workers
         keep one Send or Recv for each name as long as a session lasts, so all graphs of
         a session that go there must have different ones.
+      sends_as: by dtype, the one that tensors of it travel in; others travel as they
+        are.
 
     Returns:
       The parts by place, in the order of their first nodes.
@@ -71,6 +74,7 @@ def partition(
         frames,
         waits or {},
         numbers or itertools.count(1),
+        sends_as or {},
     )
     return splitter.split()
 
@@ -85,8 +89,10 @@ class _Splitter:
         frames: control_loops.Frames,
         waits: Waits,
         numbers: Iterator[int],
+        sends_as: Mapping[dtypes.DType, dtypes.DType],
     ) -> None:
         self.waits = waits
+        self.sends_as = sends_as
         self.numbers = numbers
         self.frames = frames
         self.graph = graph
@@ -96,6 +102,8 @@ class _Splitter:
         self.parts: dict[str, list[Node]] = {}
         # (node, output index, destination device) -> what stands for it there
         self.received: dict[tuple[str, int, str], str] = {}
+        # the same -> the dtype of what a Recv gives in another one
+        self.widened: dict[tuple[str, int, str], dtypes.DType] = {}
         self.place_of_device = {
             node.device: places[node.name] for node in graph.nodes.values()
         }
@@ -164,6 +172,9 @@ class _Splitter:
                 # what takes its tensor is dead.
                 last = _identity(recv)
                 part.append(last)
+            elif key in self.widened:
+                last = _cast(recv, 0, self.widened[key], f"{recv.name}_cast")
+                part.append(last)
             self.received[key] = last.name
         return self.received[key]
 
@@ -176,6 +187,12 @@ class _Splitter:
             part.append(source)
             output = 0
         dtype = source.output_types[output].base_dtype
+        narrow = self.sends_as.get(dtype, dtype)
+        if index != _CONTROL and narrow is not dtype:
+            self.widened[node.name, index, device] = dtype
+            name = f"{node.name}{self.suffix}{number}_cast"
+            source, output, dtype = _cast(source, output, narrow, name), 0, narrow
+            part.append(source)
         attrs = self._attrs(node, device, number)
         if self._shares_memory(source.output_types[output], node.device, device):
             attrs[BY_REFERENCE] = True
@@ -247,6 +264,27 @@ class _Splitter:
             (TensorShape.of((0,)),),
             node.source,
         )
+
+
+def _cast(source: Node, output: int, dtype: dtypes.DType, name: str) -> Node:
+    """An output in another dtype; in bfloat16 its low bits are cut off."""
+    shapes = source.output_shapes
+    attrs = {
+        "SrcT": source.output_types[output].base_dtype,
+        "DstT": dtype,
+        "Truncate": dtype is dtypes.bfloat16,
+    }
+    return Node(
+        name,
+        "Cast",
+        ((source.name, output),),
+        (),
+        source.device,
+        attrs,
+        (dtype,),
+        None if shapes is None else (shapes[output],),
+        source.source,
+    )
 
 
 def _identity(recv: Node) -> Node:

@@ -13,7 +13,6 @@ from tensorloom.framework import errors
 
 # Path of a field in ConfigProto: what it asks for, that is not done here.
 _REFUSED: Final = {
-    "graph_options.enable_bfloat16_sendrecv": "sends floats between tasks as bfloat16",
     "graph_options.rewrite_options.auto_parallel.enable": "replicates the graph",
     "graph_options.rewrite_options.custom_optimizers.parameter_map": (
         "hands parameters to a pass"

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import refused_options
+from tensorloom.framework.types import dtypes
 
 # Values of RewriterConfig.Toggle; all but `OFF` let a rewrite run.
 TOGGLE_DEFAULT: Final = 0
@@ -83,6 +84,7 @@ class OptimizerConfig:
         )
 
 
+_BFLOAT16: Final = {dtypes.float32: dtypes.bfloat16}
 #: TensorFlow's ways to run a graph.
 EXECUTOR_TYPES: Final = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
 
@@ -126,6 +128,8 @@ class SessionConfig:
     #: Name and version of the session among those of its process; None: it has none.
     metadata: tuple[str, int] | None = None
     place_pruned_graph: bool = False
+    #: GraphOptions.enable_bfloat16_sendrecv: by dtype, what travels between tasks.
+    sends_as: dict[dtypes.DType, dtypes.DType] = field(default_factory=dict)
     #: The `ClusterDef` of a cluster that the client makes; None: the server's own.
     cluster_def: Any = None
     #: The message itself, for a master elsewhere; None when no option was given.
@@ -202,6 +206,7 @@ def from_proto(config: Any) -> SessionConfig:
         is_static=config.experimental.optimize_for_static_graph,
         metadata=_metadata(config.experimental),
         place_pruned_graph=config.graph_options.place_pruned_graph,
+        sends_as=_BFLOAT16 if config.graph_options.enable_bfloat16_sendrecv else {},
         proto=config,
     )
 

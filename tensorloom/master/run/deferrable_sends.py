@@ -28,8 +28,9 @@ _UPDATES: Final = (
     *("_FusedSparseApply", "_FusedResourceSparseApply"),
     *("Accumulator", "ResourceAccumulator", "SparseAccumulator", "Queue"),
 )
-# A control edge leaves its task as a constant behind the node.
-_LEADS_ON: Final = frozenset({"Identity", "NoOp", "_Retval", "Const"})
+# A control edge leaves its task as a constant behind the node; a tensor may travel in
+# another dtype than its own.
+_LEADS_ON: Final = frozenset({"Cast", "Identity", "NoOp", "_Retval", "Const"})
 
 
 def mark_deferrable(parts: Mapping[str, GraphIR]) -> dict[str, GraphIR]:

@@ -467,9 +467,9 @@ class Master:
         """The parts by task; the graph itself where there is one task."""
         if len(session.workers) == 1:
             return {next(iter(session.workers)): placed}
-        routed = _without_implied_controls(
-            route_feeds_and_fetches(placed, session.devices)
-        )
+        if not session.config.sends_as:  # that shortens what is fed and fetched, too
+            placed = route_feeds_and_fetches(placed, session.devices)
+        routed = _without_implied_controls(placed)
         return graph_partition.partition(
             routed,
             lambda node: device_name.task_of(node.device),
@@ -477,6 +477,7 @@ class Master:
             "_S",
             waits_of(routed.nodes.values(), routed.functions),
             session.edge_numbers,
+            session.config.sends_as,
         )
 
     # --- partial runs ----------------------------------------------------------------

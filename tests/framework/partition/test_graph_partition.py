@@ -95,3 +95,27 @@ def test_graphs_of_one_session_share_no_names() -> None:
     ]
     names = [name for sends in sent for name in sends]
     assert len(names) == len(set(names)) == 2
+
+
+def test_tensors_that_travel_in_another_dtype() -> None:
+    graph = graph_of(
+        ("c", "NoOp", A, ""),
+        ("x", "Neg", A, "^c"),
+        ("y", "Neg", B, "x ^c"),
+        ("z", "Add", B, "x y"),
+    )
+    parts = parts_of(graph, sends_as={FLOAT: dtypes.bfloat16})
+    assert ops(parts[A]) == ["NoOp", "Const", "_Send", "Neg", "Cast", "_Send"]
+    assert ops(parts[B]) == ["_Recv", "_Recv", "Cast", "Neg", "Add"]
+    sent, given = (
+        next(node for node in parts[place].nodes.values() if node.op == "Cast")
+        for place in (A, B)
+    )
+    assert sent.attrs == {"SrcT": FLOAT, "DstT": dtypes.bfloat16, "Truncate": True}
+    assert given.attrs == {"SrcT": dtypes.bfloat16, "DstT": FLOAT, "Truncate": False}
+    assert parts[B].nodes["z"].inputs[0] == (given.name, 0)
+    # What stands for a control edge is as it was.
+    sent_as = [n.attrs["T"] for n in parts[A].nodes.values() if n.op == "_Send"]
+    assert sent_as == [FLOAT, dtypes.bfloat16]
+    others = parts_of(graph, sends_as={dtypes.int32: dtypes.int8})
+    assert not any("Cast" in ops(part) for part in others.values())

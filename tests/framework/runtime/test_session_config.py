@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 REFUSED: list[tuple[str, Callable[[Any], Any]]] = [
     (
-        "graph_options.enable_bfloat16_sendrecv",
-        lambda c: setattr(c.graph_options, "enable_bfloat16_sendrecv", True),
-    ),
-    (
         "graph_options.rewrite_options.auto_parallel.enable",
         lambda c: setattr(
             c.graph_options.rewrite_options.auto_parallel, "enable", True

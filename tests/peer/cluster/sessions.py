@@ -400,3 +400,32 @@ def steps_of_many_threads(tf, target):
         for thread in threads:
             thread.join()
         return [wrong, sess.run(v)]
+
+
+def floats_as_bfloat16(tf, target):
+    x = np.float32([1.0001, 3.14159265, -2.7182817, 65537.5, np.inf, 3.4e38])
+    ph = tf.placeholder(tf.float32, [6])
+    with tf.device(PS):
+        v = tf.get_variable("v", initializer=tf.constant(x))
+        double = tf.constant(x.astype(np.float64))
+        here, fed = tf.identity(v), ph + 0.0
+    with tf.device(WORKER):
+        there, exact = v * 1.0, double * 1.0
+        fed_too, own = ph * 1.0, tf.constant(x) + 0.0
+        chosen = tf.cond(v[0] > 0, lambda: v[:4] * 2.0, lambda: v[:4] * 3.0)
+        summed = tf.while_loop(
+            lambda i, s: i < 3, lambda i, s: (i + 1, s + v[:2]), [0, v[:2]]
+        )[1]
+        loss = tf.reduce_sum(tf.square(v[:3]))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, var_list=[v])
+    update = tf.assign(v, there)
+    config = tf.ConfigProto()
+    config.graph_options.enable_bfloat16_sendrecv = True
+    with tf.Session(target, config=config) as sess:
+        sess.run(v.initializer)
+        found = sess.run([here, there, exact, own, chosen, summed])
+        found += sess.run([fed, fed_too], {ph: x})
+        sess.run(train)
+        found.append(sess.run(v))
+        sess.run(update.op)
+        return [*found, sess.run(v)]
