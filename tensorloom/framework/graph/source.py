@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from itertools import islice
+from bisect import bisect_right
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -46,9 +46,18 @@ def capture(skip: int = 1) -> Stack:
     return tuple(stack)
 
 
+# Per code object: where instructions of other lines begin, and the lines. Long programs
+# make many nodes in one code object.
+_lines: dict[CodeType, tuple[list[int], list[int | None]]] = {}
+
+
 def _line_number(code: CodeType, offset: int) -> int:
-    positions = next(islice(code.co_positions(), offset // 2, None), None)
-    line = positions[0] if positions else None
+    table = _lines.get(code)
+    if table is None:
+        ranges = list(code.co_lines())
+        table = _lines[code] = [r[0] for r in ranges], [r[2] for r in ranges]
+    starts, lines = table
+    line = lines[bisect_right(starts, offset) - 1] if starts else None
     return line if line is not None else code.co_firstlineno
 
 

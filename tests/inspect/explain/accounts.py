@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,10 +29,11 @@ def problems(e: Explanation) -> list[str]:
     if sum(e.counts().values()) != len(built):
         found.append(f"{e.counts()} are not {len(built)}")
     live = reachable(e.built, e)
-    for name, fate in e.fates.items():
-        if not _is_so(name, fate, e, ends, live):
-            found.append(f"{name} ({built[name].op}) is not {fate}")
     made = {name for stage in e.stages for name in stage.after.nodes}
+    known = made.union(ends)
+    for name, fate in e.fates.items():
+        if not _is_so(name, fate, e, ends, live, known):
+            found.append(f"{name} ({built[name].op}) is not {fate}")
     found += [
         f"{name} ({node.op}) comes from nowhere"
         for name, node in ends.items()
@@ -77,9 +77,14 @@ def reachable(graph: GraphIR, e: Explanation) -> set[str]:
 
 
 def _is_so(
-    name: str, fate: Fate, e: Explanation, ends: dict[str, Any], live: set[str]
+    name: str,
+    fate: Fate,
+    e: Explanation,
+    ends: dict[str, Any],
+    live: set[str],
+    known: set[str],
 ) -> bool:
-    """Whether a node ended as it is told."""
+    """Whether a node ended as it is told. `known` are nodes that there ever were."""
     op = e.built.nodes[name].op
     end = ends[name].op if name in ends else None
     if fate.way == fates.KEPT:
@@ -87,9 +92,9 @@ def _is_so(
     if fate.way == fates.CHANGED:
         return end is not None and end != op
     if fate.way == fates.FOLDED:
-        return end == "Const" or _are_there(fate.by, e, ends)
+        return end == "Const" or _are_there(fate.by, known)
     if fate.way in _GONE:
-        return end is None and _are_there(fate.by, e, ends)
+        return end is None and _are_there(fate.by, known)
     if fate.way == fates.MOVED:
         return end is None and len(fate.by) == 1
     if fate.way == fates.FED:
@@ -100,12 +105,9 @@ def _is_so(
     return fate.way == fates.UNREAD and end is None and name in live
 
 
-def _are_there(names: Iterable[str], e: Explanation, ends: dict[str, Any]) -> bool:
+def _are_there(by: tuple[str, ...], known: set[str]) -> bool:
     """Whether there are such nodes at the end, or were until nobody needed them."""
-    known = {name for stage in e.stages for name in stage.after.nodes}
-    known.update(ends)
-    names = list(names)
-    return bool(names) and all(name in known for name in names)
+    return bool(by) and known.issuperset(by)
 
 
 def _figures(e: Explanation) -> list[str]:
