@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from tensorloom.framework.runtime import processor
+from tensorloom.kernels.torch.linalg import processor
 
 # The sets for arithmetic, as Linux names them, from the narrowest.
 _INSTRUCTION_SETS = (
