@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tensorloom.elastic.brief_session import BriefSession
+from tensorloom.elastic.shards import Stored, StoredTable
 from tensorloom.framework.graph.dataflow_graph import Graph
+from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import device as device_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array.constant import constant
 from tensorloom.ops.state import reference_variable, resource_variable
-
-if TYPE_CHECKING:
-    from tensorloom.elastic.shards import Stored
 
 # So many bytes are on their way at a time.
 _BATCH: Final = 1 << 28
@@ -30,9 +29,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Copy:
-    """A variable, and from where to where."""
+    """A variable, or table, and from where to where."""
 
-    variable: Stored
+    variable: Stored | StoredTable
     source: Place
     target: Place
 
@@ -87,6 +86,8 @@ def _batches(wanted: Iterable[tuple[Copy, Any]]) -> Iterator[list[tuple[Copy, An
 def _ends(copy: Copy) -> tuple[Any, Any]:
     """Whether a variable has a value, and the operation that copies it."""
     one = copy.variable
+    if isinstance(one, StoredTable):
+        return _table_ends(one, copy)
     with device_scope(copy.source.device):
         source = _variable(one, copy.source.container)
         if one.is_resource:
@@ -101,6 +102,47 @@ def _ends(copy: Copy) -> tuple[Any, Any]:
             return is_there, resource_variable.assign_variable_op(target, value)
         assign = reference_variable.assign(target, value, validate_shape=False)
         return is_there, assign.op
+
+
+def _table_ends(one: StoredTable, copy: Copy) -> tuple[Any, Any]:
+    """The same of a table, which is there when it is asked for."""
+    slots: dict[str, Any] = {
+        "slots": list(one.slots),
+        "fills": list(one.slots.values()),
+    }
+    with device_scope(copy.source.device):
+        is_there = constant(True)
+        exported = apply_op(
+            "DynamicEmbeddingExport",
+            table=_table(one, copy.source.container),
+            since=constant(0, dtypes.int64),
+            T=one.options["T"],
+            N=1 + len(one.slots),
+            dim=one.options["dim"],
+            **slots,
+        )
+    with device_scope(copy.target.device):
+        return is_there, apply_op(
+            "DynamicEmbeddingImport",
+            table=_table(one, copy.target.container),
+            keys=exported.keys,
+            freqs=exported.freqs,
+            steps=exported.steps,
+            counted_keys=exported.counted_keys,
+            counted_freqs=exported.counted_freqs,
+            counted_steps=exported.counted_steps,
+            blocks=exported.blocks,
+            **slots,
+        )
+
+
+def _table(one: StoredTable, container: str) -> Any:
+    return apply_op(
+        "DynamicEmbeddingTable",
+        shared_name=one.name,
+        container=container,
+        **one.options,
+    )
 
 
 def _variable(one: Stored, container: str) -> Any:

@@ -72,7 +72,10 @@ class Leader:
         self._held = held
         self._sizes = shards.sizes(model.graph)
         self._fixed = shards.fixed_shards(model.graph)
-        self._variables = shards.stored_variables(model.graph)
+        self._stored: list[shards.Stored | shards.StoredTable] = [
+            *shards.stored_variables(model.graph),
+            *shards.stored_tables(model.graph),
+        ]
         self._patient_until = 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(
@@ -201,7 +204,7 @@ class Leader:
             )
         copies = [
             Copy(one, _place(one.shard, moving[one.shard]), _place(one.shard, home))
-            for one in self._variables
+            for one in self._stored
             if one.shard in moving
             for home in (ready.homes[one.shard],)
         ]

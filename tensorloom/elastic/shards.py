@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 JOB: Final = "ps"
 _REFERENCES: Final = ("Variable", "VariableV2")
 _HANDLE: Final = "VarHandleOp"
+_TABLE: Final = "DynamicEmbeddingTable"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,18 @@ class Stored:
         """Its bytes; 0 if they are not known, as of strings."""
         elements = self.shape.num_elements()
         return (elements or 0) * (self.dtype.base_dtype.size or 0)
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table of an embedding variable, as the task knows it that holds it."""
+
+    name: str  # within its container
+    shard: int
+    options: Mapping[str, Any]  # the attrs of its handle, but for its name
+    slots: Mapping[str, float]  # what new rows of each hold
+    #: Its bytes are not known: rows come as they are trained.
+    size: int = 0
 
 
 def shard_of(device: str | None) -> int | None:
@@ -77,6 +90,31 @@ def stored_variables(graph: Graph) -> list[Stored]:
     return list(found.values())
 
 
+def stored_tables(graph: Graph) -> list[StoredTable]:
+    """The tables of embedding variables of a graph that are in shards, each once."""
+    slots: dict[Operation, dict[str, float]] = {}
+    for op in graph.get_operations():
+        if op.type == _TABLE:
+            slots[op] = {}
+        elif op.type.startswith("DynamicEmbeddingApply") and op.inputs[0].op in slots:
+            names = [name.decode() for name in op.get_attr("slots")]
+            fills = zip(names, op.get_attr("fills"), strict=True)
+            slots[op.inputs[0].op].update(fills)
+    found: dict[tuple[int, str], StoredTable] = {}
+    for op, of_table in slots.items():
+        shard = shard_of(op.device)
+        if shard is None:
+            continue
+        name = _attr(op, "shared_name") or op.name
+        options = {
+            key: op.get_attr(key)
+            for key in op.node_def.attr
+            if key not in ("container", "shared_name") and not key.startswith("_")
+        }
+        found.setdefault((shard, name), StoredTable(name, shard, options, of_table))
+    return list(found.values())
+
+
 def sizes(graph: Graph) -> dict[int, int]:
     """The bytes of each shard's variables."""
     found = dict.fromkeys(sorted(shards_of(graph)), 0)
@@ -86,10 +124,12 @@ def sizes(graph: Graph) -> dict[int, int]:
 
 
 def fixed_shards(graph: Graph) -> dict[int, str]:
-    """Shards with what cannot be copied (queues, tables): the name of one such node."""
+    """Shards with what cannot be copied (as queues): the name of one such node."""
     found: dict[int, str] = {}
     for op in graph.get_operations():
-        if op.type in (*_REFERENCES, _HANDLE) or "shared_name" not in op.node_def.attr:
+        if op.type in (*_REFERENCES, _HANDLE, _TABLE):
+            continue
+        if "shared_name" not in op.node_def.attr:
             continue
         shard = shard_of(op.device)
         if shard is not None:

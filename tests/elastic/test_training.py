@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import tensorloom as tf
+import tensorloom.dynamic_embedding as de
 import tensorloom.elastic as elastic
 from tensorloom.elastic.leader import Leader
 from tests.cluster.processes import eventually
@@ -50,6 +51,41 @@ def test_servers_join_and_leave(made: Job) -> None:
         # What has moved is not kept where it was.
         assert servers_of(session) == {1}
         assert not [c for c in first.containers() if c.startswith("elastic.")]
+
+
+@pytest.mark.slow
+def test_rows_of_embeddings_move(made: Job) -> None:
+    """With their slots, counts, and keys that are not admitted yet."""
+    made.add_server(0)
+    with tf.device(tf.train.replica_device_setter(SHARDS)):
+        step = tf.train.get_or_create_global_step()
+        table = de.get_variable(
+            "table",
+            dim=2,
+            partitioner=tf.fixed_size_partitioner(2),
+            initializer=tf.zeros_initializer(),
+            filter_option=de.CounterFilter(2),
+        )
+        keys = tf.placeholder(tf.int64, [None])
+        loss = -tf.reduce_sum(table.lookup(keys))
+        train = tf.train.AdagradOptimizer(1.0, 1.0).minimize(loss, step)
+        size, rows = table.size(), table.lookup([1, 2])
+    with open_session(made, made.worker()) as session:
+        for _ in range(2):
+            session.run(train, {keys: [1, 2]})
+        session.run(train, {keys: [7]})
+        before = session.run(rows)
+        made.add_server(1)
+        step_until(session, step, lambda: servers_of(session) == {0, 1})
+        made.leave(0)
+        step_until(session, step, lambda: made.has_left(0))
+        assert session.run(size) == 2
+        assert session.run(rows).tolist() == before.tolist()
+        session.run(train, {keys: [1, 7]})
+        after = session.run(rows)
+        # Its second update, and 7's second time.
+        assert after[0] == pytest.approx(before[0] + 1 / 3**0.5)
+        assert session.run(size) == 3
 
 
 def test_the_last_server_stays_as_long_as_there_are_workers(made: Job) -> None:

@@ -172,6 +172,24 @@ register_op(
     doc="What changed since a save (0: all); values and slots are in blocks.",
 )
 register_op(
+    "DynamicEmbeddingImport",
+    inputs=[
+        "table: resource",
+        "keys: int64",
+        "freqs: int64",
+        "steps: int64",
+        "counted_keys: int64",
+        "counted_freqs: int64",
+        "counted_steps: int64",
+        "blocks: N * T",
+    ],
+    attrs=[_T, "N: int >= 1", *_SLOTS],
+    shape_fn=_no_outputs,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="Makes a table what another one was when it was exported.",
+)
+register_op(
     "DynamicEmbeddingKeepGone",
     inputs=["table: resource", "since: int64"],
     outputs=["save: int64"],

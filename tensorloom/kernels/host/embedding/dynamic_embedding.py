@@ -10,7 +10,12 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.runtime.resource import container_of
 from tensorloom.kernels.host.embedding.restoring import read_contents
-from tensorloom.kernels.host.embedding.table import EmbeddingTable, TableOptions
+from tensorloom.kernels.host.embedding.table import (
+    VALUES,
+    Contents,
+    EmbeddingTable,
+    TableOptions,
+)
 from tensorloom.kernels.host.math.errors import shape_text
 from tensorloom.kernels.host.training.update_rules import FORMULAS, LAYOUT
 
@@ -180,6 +185,27 @@ def export(c: OpKernelConstruction) -> Compute:
             *(gone, np.int64(save)),
             *rows.blocks.values(),
         ]
+
+    return compute
+
+
+@host_kernel("DynamicEmbeddingImport", large=True)
+def import_rows(c: OpKernelConstruction) -> Compute:
+    """Makes a table what another one was."""
+    dtype: DType = c["T"]
+    names = [name.decode() for name in c["slots"]]
+    slots = list(zip(names, c["fills"], strict=True))
+
+    def compute(table: EmbeddingTable, *exported: Any) -> None:
+        arrays = [np.ascontiguousarray(x) for x in exported[:6]]
+        (keys, freqs, steps), counted = arrays[:3], arrays[3:]
+        blocks = [_check_rows(table, "rows", dtype, x) for x in exported[6:]]
+        for block in blocks:
+            _check_keys(table, keys, block)
+        rows = Contents(
+            keys, freqs, steps, dict(zip([VALUES, *names], blocks, strict=True))
+        )
+        table.load(rows, Contents(counted[0], counted[1], counted[2], {}), None, slots)
 
     return compute
 
