@@ -70,7 +70,8 @@ class WriterClaim:
         self.directory = directory
         self._lock: Lock = coordinator.lock(f"writer of {_name(directory)}")
         self._service = coordinator.store.name
-        self._was_taken = False
+        #: Whether this process was made the writer, and has not released it.
+        self.is_taken = False
 
     @property
     def is_held(self) -> bool:
@@ -86,7 +87,7 @@ class WriterClaim:
           errors.FailedPreconditionError: another process is; it says who.
           errors.UnavailableError: the service does not answer.
         """
-        if self._was_taken:
+        if self.is_taken:
             self.check()
             return
         if not self._lock.acquire(timeout_s=0):
@@ -146,7 +147,7 @@ class WriterClaim:
     def release(self) -> None:
         """Lets the next one write."""
         write_tokens.release(self.directory)
-        self._was_taken = False
+        self.is_taken = False
         try:
             self._lock.release()
         except errors.UnavailableError as error:
@@ -162,7 +163,7 @@ class WriterClaim:
             self._service, self._lock.token, str(me or "a process unknown")
         )
         write_tokens.claim(self.directory, token)
-        self._was_taken = True
+        self.is_taken = True
 
     def _say(self, holder: Holder) -> None:
         program_log.info(
@@ -207,6 +208,22 @@ def claim(directory: str, wait: bool) -> WriterClaim | None:
                     _claims.pop(name, None)
                 raise
     return found
+
+
+def check(directory: filesystem.Path | None) -> None:
+    """Looks whether a process that was made the writer of a directory still is.
+
+    It is called right before variables get values that are not from training: a chief
+    that slept must not put old ones over those of a chief that trains.
+
+    Raises:
+      errors.AbortedError: another process is, or was.
+      errors.UnavailableError: the service does not answer.
+    """
+    if directory and _claims:
+        found = _claims.get(_name(filesystem.path_text(directory)))
+        if found is not None and found.is_taken:
+            found.check()
 
 
 def _name(directory: str) -> str:

@@ -20,8 +20,6 @@ from tensorloom.storage.files.local_filesystem import LocalFileSystem
 if TYPE_CHECKING:
     from tensorloom.simulate.scheduler import Process, Scheduler
 
-# What an operation takes at most.
-_OPERATION_S: Final = 0.004
 _POLL_S: Final = 0.005
 
 
@@ -73,18 +71,25 @@ class SharedDisk(LocalFileSystem):
 
     Args:
       scheduler: of the simulation.
+      operation_s: what an operation takes at most.
       on_publish: called with the path of each file that gets its name.
     """
 
-    def __init__(self, scheduler: Scheduler, on_publish: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        operation_s: float,
+        on_publish: Callable[[str], None],
+    ) -> None:
         self._scheduler = scheduler
+        self._operation_s = operation_s
         self._on_publish = on_publish
         self._holders: dict[str, Process] = {}
 
     def _operate(self) -> None:
         scheduler = self._scheduler
         if scheduler.owns_thread:
-            scheduler.sleep(_OPERATION_S * scheduler.random.random())
+            scheduler.sleep(self._operation_s * scheduler.random.random())
 
     def stage(self, path: str) -> StagedFile:
         """A new file; see `FileSystem`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.storage.checkpoints import write_tokens
@@ -36,6 +38,11 @@ class Promises:
         self.saves = self.steps = self.restores = self.chiefs = 0
         # Grows whenever variables get other values than by updates.
         self._epoch = 0
+        self._restoring: set[Process] = set()
+        #: Restores that a chief began before another took over, and that ended after
+        #: that: their last step was under way while their process slept.
+        self.late_restores = 0
+        self._chief: Process | None = None
         # By worker: the epoch, the counters that it saw last, and how many steps have
         # begun since.
         self._seen: dict[int, tuple[int, Sequence[float], int]] = {}
@@ -48,20 +55,41 @@ class Promises:
     # --- updates ---------------------------------------------------------------------
 
     def variables_change(self) -> None:
-        """A restore begins or ends, or a parameter server has lost its values."""
+        """A parameter server has lost its values."""
         self._epoch += 1
+
+    @contextmanager
+    def variables_changing(self) -> Iterator[None]:
+        """Around a restore: what is seen meanwhile says nothing."""
+        process = self._simulation.scheduler.here.process
+        self._restoring.add(process)
+        self._epoch += 1
+        try:
+            yield
+            self.late_restores += self._chief is not process
+        finally:
+            self._restoring.discard(process)
+            self._epoch += 1
+
+    def _now(self) -> int:
+        """The epoch; one of its own while somebody restores, or died of it."""
+        if self._restoring:
+            self._epoch += 1
+            self._restoring = {p for p in self._restoring if not p.is_dead}
+        return self._epoch
 
     def step_begins(self, worker: int) -> None:
         """A step is to add 1 to each counter of its worker, if it comes so far."""
         epoch, before, begun = self._seen.get(worker, (-1, (), 0))
         self._seen[worker] = epoch, before, begun + 1
-        self._began[worker] = self._epoch
+        self._began[worker] = self._now()
 
     def step_ended(self, worker: int, counters: Sequence[float]) -> None:
         """It has, and has fetched them."""
         self.steps += 1
         epoch, before, begun = self._seen[worker]
-        if epoch == self._epoch:
+        now = self._now()
+        if epoch == now:
             for number, (old, new) in enumerate(zip(before, counters, strict=True)):
                 if not old + 1 <= new <= old + begun:
                     self._break(
@@ -69,7 +97,7 @@ class Promises:
                         f"after {old:g} and {begun} updates, the last of which ended"
                     )
         # What was counted before a restore, and is heard of after it, says nothing.
-        known = self._epoch if self._began[worker] == self._epoch else -1
+        known = now if self._began[worker] == now else -1
         self._seen[worker] = known, list(counters), 0
 
     # --- checkpoints -----------------------------------------------------------------
@@ -117,7 +145,9 @@ class Promises:
     def is_chief(self, claim: WriterClaim) -> None:
         """A process has become the writer."""
         self.chiefs += 1
-        self._claims[self._simulation.scheduler.here.process] = claim
+        process = self._simulation.scheduler.here.process
+        self._chief = process
+        self._claims[process] = claim
         self.look_for_chiefs()
 
     def look_for_chiefs(self) -> None:
@@ -137,4 +167,5 @@ class Promises:
             "saves": self.saves,
             "restores": self.restores,
             "chiefs": self.chiefs,
+            "late_restores": self.late_restores,
         }

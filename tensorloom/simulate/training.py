@@ -7,6 +7,7 @@ chief by a lock. They count what they do, so that `Promises` can be checked.
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -36,6 +37,7 @@ _STEPS: Final = 30  # of each worker
 _STEP_S: Final = 1.0
 _SAVE_EVERY: Final = 4
 _LEASE_S: Final = 5.0
+_TASK_TIMEOUT_S: Final = 20.0
 _LIMIT_S: Final = 3600.0
 _LOCKS: Final = "locks0"
 # After which a program begins again with a new session.
@@ -47,7 +49,11 @@ _LOST: Final = (
     errors.DeadlineExceededError,
 )
 
-COSTS: Final = Costs(latency_s=0.5e-3, jitter_s=5e-3, task_timeout_s=20.0)
+# Faults meet more of what takes longer: so some networks and disks are slow.
+_LATENCIES_S: Final = (0.5e-3, 20e-3)
+_JITTER: Final = 10.0  # latencies, at most
+_LOSSES: Final = (0.0, 0.0, 0.0, 0.05)
+_DISK_S: Final = (0.004, 0.1)
 
 HOSTS: Final = (
     *(f"ps{i}" for i in range(_PS)),
@@ -121,11 +127,13 @@ class Training:
     """
 
     def __init__(self, seed: int, directory: str) -> None:
-        dice = draw_costs(seed)
-        self._simulation = Simulation(seed, dice, switches=0.02, limit_s=_LIMIT_S)
+        costs, disk_s = draw_costs(seed)
+        self._simulation = Simulation(seed, costs, switches=0.02, limit_s=_LIMIT_S)
         self._directory = directory
         self.promises = Promises(self._simulation, directory)
-        self._disk = SharedDisk(self._simulation.scheduler, self.promises.published)
+        self._disk = SharedDisk(
+            self._simulation.scheduler, disk_s, self.promises.published
+        )
         self._cluster = cluster_of({"ps": _PS, "worker": _WORKERS})
         self._processes: dict[str, Process] = {}
         self._locks = LockServiceState()
@@ -236,15 +244,15 @@ class Training:
         import tensorloom as tf
 
         committed = self.promises.committed
-        self.promises.variables_change()
         latest = tf.train.latest_checkpoint(self._directory)
-        if latest is None:
-            session.run(model.init)
-            step = -1
-        else:
-            model.saver.restore(session, latest)
-            step = int(latest.rpartition("-")[2])
-        self.promises.variables_change()
+        writers.check(self._directory)
+        with self.promises.variables_changing():
+            if latest is None:
+                session.run(model.init)
+                step = -1
+            else:
+                model.saver.restore(session, latest)
+                step = int(latest.rpartition("-")[2])
         self.promises.restored(step, committed)
 
     def _wait_for_chief(self, session: Session, model: _Model) -> bool:
@@ -281,12 +289,17 @@ class Training:
         self.promises.restored(step, self.promises.committed)
 
 
-def draw_costs(seed: int) -> Costs:
-    """What messages take in a run: on some networks some are lost."""
-    loss = 0.05 if seed % 4 == 3 else 0.0
-    return Costs(
-        COSTS.latency_s, COSTS.jitter_s, loss=loss, task_timeout_s=COSTS.task_timeout_s
+def draw_costs(seed: int) -> tuple[Costs, float]:
+    """What messages, and operations of the disk, take in a run."""
+    dice = random.Random(f"costs {seed}")
+    latency_s = dice.choice(_LATENCIES_S)
+    costs = Costs(
+        latency_s,
+        _JITTER * latency_s,
+        loss=dice.choice(_LOSSES),
+        task_timeout_s=_TASK_TIMEOUT_S,
     )
+    return costs, dice.choice(_DISK_S)
 
 
 def run_seed(seed: int, faults: Sequence[Fault] | None = None) -> Outcome:

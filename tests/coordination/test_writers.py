@@ -173,3 +173,39 @@ def test_a_saved_model_needs_no_writer(url: str, tmp_path: Path) -> None:
         sess.run(v.initializer)
         tf.saved_model.simple_save(sess, str(tmp_path / "m"), {"x": x}, {"y": x + v})
     assert not (tmp_path / "locks").exists()
+
+
+@pytest.mark.parametrize("has_checkpoint", [True, False])
+def test_a_chief_that_slept_does_not_begin(
+    url: str, model: Path, has_checkpoint: bool
+) -> None:
+    """What it would restore, or initialize, is older than what the next one trains."""
+    if has_checkpoint:
+        saved(model, 1.0)
+    claim = writers.claim(str(model), wait=False)
+    assert claim is not None
+    lose(url, model)
+    assert claim._lock._held is not None
+    claim._lock._held.is_lost = True
+    with tf.Graph().as_default(), open_coordinator(url, 60.0) as other:
+        taken_by_another(other, model)
+        variable = tf.Variable(0.0, name="v")
+        begun: list[Any] = []
+        manager = tf.train.SessionManager()
+        with pytest.raises(tf.errors.AbortedError):
+            manager.prepare_session(
+                "",
+                saver=tf.train.Saver([variable]),
+                checkpoint_dir=model,
+                init_op=variable.initializer,
+                init_fn=begun.append,
+            )
+        assert not begun
+        claim.release()
+        with manager.prepare_session(
+            "",
+            saver=tf.train.Saver([variable]),
+            checkpoint_dir=model,
+            init_op=variable.initializer,
+        ) as sess:  # who does not write, reads what is there
+            assert sess.run(variable) == (1.0 if has_checkpoint else 0.0)

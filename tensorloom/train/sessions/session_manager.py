@@ -11,6 +11,7 @@ import numpy as np
 
 from tensorloom.client.program import program_log
 from tensorloom.client.session.session import Session
+from tensorloom.coordination import writers
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import get_default_graph
@@ -101,6 +102,7 @@ class SessionManager:
         )
         with _closed_on_error(sess):
             if not is_restored:
+                writers.check(checkpoint_dir)
                 self._initialize(sess, init_op, init_feed_dict, init_fn)
             what = f"Init op: {_maybe_name(init_op)}, init fn: {init_fn}"
             is_done, reason = self._try_run_local_init_op(sess)
@@ -208,6 +210,7 @@ class SessionManager:
             )
             if state is None:
                 return sess, False
+            writers.check(checkpoint_dir)
             saver.restore(sess, state.model_checkpoint_path)
             saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
         return sess, True
