@@ -7,7 +7,7 @@ TF_CONFIG='{"cluster": {"chief": ["a:2222"], "ps": ["b:2222"]},
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tensorloom.estimator.task_types import TaskType
@@ -59,6 +59,58 @@ def read_settings(tf_config: Mapping[str, Any]) -> ClusterSettings:
             "supported."
         )
     return _in_cluster(cluster, task, tf_config, TaskType.MASTER)
+
+
+def is_coordinated(tf_config: Mapping[str, Any], strategy: Any) -> bool:
+    """Whether `train_and_evaluate` trains all workers of the cluster in step."""
+    cluster = tf_config.get("cluster")
+    if not cluster or TaskType.MASTER in cluster or strategy is None:
+        return False
+    together: bool = strategy.extended._all_workers_step_together
+    return together
+
+
+def before_coordination(tf_config: Mapping[str, Any]) -> ClusterSettings:
+    """The settings until `train_and_evaluate` begins: a cluster without a place."""
+    cluster = ClusterSpec(tf_config["cluster"])
+    return replace(_local(ClusterSpec({}), {}, {}), cluster_spec=cluster)
+
+
+def coordinated_settings(tf_config: Mapping[str, Any]) -> ClusterSettings:
+    """The settings of a task whose cluster needs no chief: the first worker is it.
+
+    Raises:
+      ValueError: the task is missing, or not in the cluster.
+    """
+    cluster = ClusterSpec(tf_config["cluster"])
+    task_type, task_id = _task(cluster, tf_config.get("task", {}))
+    if task_type == TaskType.EVALUATOR:
+        return replace(
+            _local(ClusterSpec({}), {}, {}),
+            task_type=task_type,
+            task_id=task_id,
+            num_worker_replicas=0,
+            global_id_in_cluster=None,
+        )
+    jobs = cluster.as_dict()
+    jobs.pop(TaskType.EVALUATOR, None)  # it is no part of the training
+    workers = len(jobs.get(TaskType.CHIEF, [])) + len(jobs.get(TaskType.WORKER, []))
+    target = _SCHEME + str(cluster.job_tasks(task_type)[task_id])
+    is_first_worker = task_type == TaskType.WORKER and task_id == 0
+    return ClusterSettings(
+        cluster_spec=ClusterSpec(jobs),
+        task_type=task_type,
+        task_id=task_id,
+        master=target,
+        evaluation_master=target,
+        is_chief=task_type == TaskType.CHIEF
+        or (is_first_worker and TaskType.CHIEF not in jobs),
+        num_ps_replicas=len(jobs.get(TaskType.PS, [])),
+        num_worker_replicas=workers,
+        global_id_in_cluster=_global_id(
+            ClusterSpec(jobs), task_type, task_id, TaskType.CHIEF
+        ),
+    )
 
 
 def _local(
@@ -179,5 +231,5 @@ def _global_id(cluster: ClusterSpec, task_type: str, task_id: int, chief: str) -
     """Numbers the chief first, parameter servers last, the others by their names."""
     others = sorted(set(cluster.jobs) - {chief, TaskType.PS})
     order = [chief, *others, TaskType.PS]
-    earlier = order[: order.index(task_type)]
-    return sum(len(cluster.job_tasks(job)) for job in earlier) + task_id
+    earlier, tasks = order[: order.index(task_type)], cluster.as_dict()
+    return sum(len(tasks.get(job, [])) for job in earlier) + task_id

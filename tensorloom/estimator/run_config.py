@@ -10,7 +10,12 @@ from typing import Any, Final
 
 from tensorloom.client.program import program_log
 from tensorloom.estimator import run_config_checks
-from tensorloom.estimator.cluster_settings import read_settings
+from tensorloom.estimator.cluster_settings import (
+    ClusterSettings,
+    before_coordination,
+    is_coordinated,
+    read_settings,
+)
 from tensorloom.estimator.task_types import TaskType
 from tensorloom.framework.export import export
 from tensorloom.storage.files import filesystem
@@ -145,10 +150,19 @@ class RunConfig:
             session_creation_timeout_secs=session_creation_timeout_secs,
         )
         self._service = run_config_checks.check_service(tf_config.get("service"))
-        for name, value in vars(read_settings(tf_config)).items():
-            setattr(self, f"_{name}", value)
+        if is_coordinated(tf_config, train_distribute):
+            self._take(before_coordination(tf_config))
+            self._distribute_coordinator_mode = "independent_worker"
+            return
+        self._take(read_settings(tf_config))
         self._complete_session_config()
 
+    def _take(self, settings: ClusterSettings) -> None:
+        for name, value in vars(settings).items():
+            setattr(self, f"_{name}", value)
+
+    # Set where `train_and_evaluate` makes all workers of a cluster train in step.
+    _distribute_coordinator_mode: str | None = None
     # What `vars` shows in the log: these names are TensorFlow's.
     _session_config: Any
     _cluster_spec: Any

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.program import program_log
 from tensorloom.estimator.checkpoints import global_step_of_directory
@@ -23,6 +24,7 @@ from tensorloom.framework.graph.graph import (
     get_collection,
 )
 from tensorloom.framework.runtime import random_seed
+from tensorloom.storage.files import filesystem
 from tensorloom.summary import summary
 from tensorloom.train import training_util
 from tensorloom.train.checkpoints.saver import Saver
@@ -38,6 +40,10 @@ from tensorloom.train.sessions.training_session import (
 
 if TYPE_CHECKING:
     from tensorloom.estimator.spec import EstimatorSpec
+
+
+# In the place of seconds, which pass differently on each worker.
+_STEPS_NOT_SECS: Final = 1000
 
 
 class TrainingPart(EstimatorBase):
@@ -131,6 +137,12 @@ class TrainingPart(EstimatorBase):
     ) -> Any:
         """Trains the replicas of a strategy in a new graph; returns the last loss."""
         strategy = self._train_distribution
+        if self._config._distribute_coordinator_mode:
+            raise ValueError(
+                "Only `STANDALONE_CLIENT` mode is supported when you call "
+                "`estimator.train`: with a cluster in TF_CONFIG, call "
+                "`tf.estimator.train_and_evaluate`."
+            )
         strategy.configure(self._session_config)
         scaled = strategy._scale_loss_for_estimator_enabled()
         with Graph().as_default(), strategy.scope(), scaled:
@@ -161,6 +173,8 @@ class TrainingPart(EstimatorBase):
             )
         worker_hooks.extend(spec.training_hooks)
         self._add_saver(spec)
+        if self._is_in_step:
+            return self._train_in_step(spec, worker_hooks, saving_listeners)
         chief_hooks = [
             *self._saver_hooks(spec, worker_hooks, saving_listeners),
             *spec.training_chief_hooks,
@@ -184,18 +198,70 @@ class TrainingPart(EstimatorBase):
             max_wait_secs=config.session_creation_timeout_secs,
             log_step_count_steps=log_steps,
         ) as session:
-            loss = None
-            step = [spec.train_op, spec.loss]
-            any_step_done = False
-            while not session.should_stop():
-                _, loss = session.run(step)
-                any_step_done = True
-        if not any_step_done:
-            program_log.warning(
-                "Training with estimator made no steps. Perhaps input is empty or "
-                "misspecified."
+            return _loss_of_last_step(session, spec)
+
+    @property
+    def _is_in_step(self) -> bool:
+        """Whether a step waits for those of all other workers."""
+        strategy = self._train_distribution
+        return bool(
+            self._config.cluster_spec
+            and strategy
+            and strategy.extended._all_workers_step_together
+        )
+
+    def _train_in_step(
+        self, spec: EstimatorSpec, worker_hooks: list[Any], listeners: list[Any]
+    ) -> Any:
+        """Training steps, checkpoints and summaries at the same steps as all others.
+
+        What is saved may come from all workers. So each saves, and those that are not
+        the chief into a directory that nobody keeps.
+        """
+        config = self._config
+        if listeners:
+            raise ValueError(
+                "saving_listeners are not supported where all workers train in step: "
+                "the cluster's evaluator looks for checkpoints itself."
             )
-        return loss
+        save_steps = config.save_checkpoints_steps
+        if config.save_checkpoints_secs:
+            program_log.warning(
+                "Workers that train in step save by steps: save_checkpoints_secs is "
+                "replaced by save_checkpoints_steps=%d.",
+                _STEPS_NOT_SECS,
+            )
+            save_steps = _STEPS_NOT_SECS
+        directory = self._model_dir
+        if config.is_chief:
+            worker_hooks.extend(spec.training_chief_hooks)
+        else:
+            name = f"tmp_{config.task_type}_{config.task_id}"
+            directory = os.path.join(directory, name)
+        if save_steps:
+            worker_hooks.append(
+                CheckpointSaverHook(
+                    directory, save_steps=save_steps, scaffold=spec.scaffold
+                )
+            )
+        try:
+            with MonitoredTrainingSession(
+                master=config.master,
+                is_chief=True,  # variables begin, or are restored, everywhere
+                checkpoint_dir=self._model_dir,
+                scaffold=spec.scaffold,
+                hooks=worker_hooks,
+                save_checkpoint_secs=0,
+                save_summaries_steps=config.save_summary_steps,
+                config=self._session_config,
+                max_wait_secs=config.session_creation_timeout_secs,
+                log_step_count_steps=config.log_step_count_steps,
+                summary_dir=directory,
+            ) as session:
+                return _loss_of_last_step(session, spec)
+        finally:
+            if not config.is_chief and filesystem.exists(directory):
+                filesystem.remove_tree(directory)
 
     def _add_saver(self, spec: EstimatorSpec) -> None:
         """A saver of all variables, unless the model brings one."""
@@ -266,6 +332,22 @@ class TrainingPart(EstimatorBase):
                 )
             )
         return hooks
+
+
+def _loss_of_last_step(session: Any, spec: EstimatorSpec) -> Any:
+    """Runs steps until the session should stop; None if there was none."""
+    loss = None
+    step = [spec.train_op, spec.loss]
+    any_step_done = False
+    while not session.should_stop():
+        _, loss = session.run(step)
+        any_step_done = True
+    if not any_step_done:
+        program_log.warning(
+            "Training with estimator made no steps. Perhaps input is empty or "
+            "misspecified."
+        )
+    return loss
 
 
 def _add_loss_to_collections(loss: Any) -> None:

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,3 +92,33 @@ def test_a_group_of_several_systems(
     else:
         assert all(outcome == {"result": [[2.0, 4.0]]} for outcome in sent), sent
     assert all("error" in outcomes["sent_by_another"] for outcomes in expected)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_an_estimator_trains_in_step(processes: Processes, tmp_path: Path) -> None:
+    """The same losses on each worker, and the same variables in the end."""
+    if not python_for(REAL):
+        pytest.skip("TensorFlow 1.15 is not installed")
+    found = {}
+    for system in (OURS, REAL):
+        cluster = {"worker": [f"localhost:{port}" for port in free_ports(2)]}
+        with ExitStack() as stack:
+            errors = stack.enter_context(tempfile.TemporaryFile())
+            tasks = [
+                stack.enter_context(
+                    processes.running(
+                        errors,
+                        system,
+                        *("in_step", system, json.dumps(cluster)),
+                        *(str(index), str(tmp_path / system)),
+                    )
+                )
+                for index in range(2)
+            ]
+            lines = [task.readline() for task in tasks]
+            assert all(lines), told(errors)
+            found[system] = [json.loads(line) for line in lines]
+    for ours, theirs in zip(found[OURS], found[REAL], strict=True):
+        assert len(ours["losses"]) == 12
+        assert is_same(ours, theirs), (ours, theirs)

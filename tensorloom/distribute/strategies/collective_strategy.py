@@ -223,6 +223,11 @@ class CollectiveExtended(MirroredExtended):
 
     # --- clusters -------------------------------------------------------------------
 
+    @property
+    def _all_workers_step_together(self) -> bool:
+        """Yes, by its collective ops."""
+        return True
+
     def _configure(
         self,
         session_config: Any = None,

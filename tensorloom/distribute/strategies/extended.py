@@ -364,6 +364,11 @@ class StrategyExtended:
 
     # --- clusters -------------------------------------------------------------------
 
+    @property
+    def _all_workers_step_together(self) -> bool:
+        """Whether a step of one worker waits for those of all others."""
+        return False
+
     def _configure(
         self,
         session_config: Any = None,

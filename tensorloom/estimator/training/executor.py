@@ -9,6 +9,7 @@ from typing import Any, Final
 from tensorloom.client.program import program_log
 from tensorloom.estimator.estimator import Estimator
 from tensorloom.estimator.task_types import TaskType
+from tensorloom.estimator.training import coordinated
 from tensorloom.estimator.training.checkpoint_listener import NewCheckpointListener
 from tensorloom.estimator.training.evaluator import (
     ContinuousEvalListener,
@@ -36,6 +37,9 @@ def train_and_evaluate(
 ) -> Any:
     """Trains a model, evaluates its checkpoints, and exports it.
 
+    With a `MultiWorkerMirroredStrategy` (`RunConfig(train_distribute=)`) all workers
+    train in step, the first one being the chief where the cluster has none.
+
     Without a cluster in `TF_CONFIG` all of it is done here, in turn: an evaluation
     after a checkpoint. In a cluster the call does what the task is there for: chief and
     workers train, parameter servers serve, the evaluator evaluates new checkpoints
@@ -56,6 +60,9 @@ def train_and_evaluate(
     check_eval_spec(eval_spec)
     executor = TrainingExecutor(estimator, train_spec, eval_spec)
     config = estimator.config
+    if config._distribute_coordinator_mode:
+        coordinated.run(estimator, train_spec, eval_spec, TrainingExecutor)
+        return None
     if config.task_type == TaskType.EVALUATOR and config.task_id > 0:
         raise ValueError(
             "For distributed training, there can only be one `evaluator` task (with "

@@ -52,6 +52,9 @@ config = tf.estimator.RunConfig(
     model_dir=sys.argv[1],
     save_checkpoints_steps=20,
     experimental_max_worker_delay_secs=0,
+    train_distribute=tf.distribute.experimental.MultiWorkerMirroredStrategy()
+    if "in step" in sys.argv
+    else None,
 )
 estimator = tf.estimator.Estimator(model_fn, config=config)
 train = tf.estimator.TrainSpec(input_fn, max_steps={_STEPS})
@@ -73,18 +76,28 @@ print("the end", config.task_type)
 class Task:
     """A process of the cluster, with those that it may start in a group of its own."""
 
-    def __init__(self, folder: Path, job: str, cluster: dict[str, Any]) -> None:
-        task = {"cluster": cluster, "task": {"type": job, "index": 0}}
+    def __init__(
+        self,
+        folder: Path,
+        job: str,
+        cluster: dict[str, Any],
+        *more: str,
+        index: int = 0,
+    ) -> None:
+        task = {"cluster": cluster, "task": {"type": job, "index": index}}
         environment = {
             **os.environ,
             "TF_CONFIG": json.dumps(task),
             "PYTHONPATH": str(Path(__file__).parents[3]),
             "OMP_NUM_THREADS": "1",
         }
-        self.log = folder / f"{job}.log"
+        self.log = folder / f"{job}_{index}.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [sys.executable, str(folder / "program.py"), str(folder / "model")],
+                [
+                    *[sys.executable, str(folder / "program.py")],
+                    *[str(folder / "model"), *more],
+                ],
                 env=environment,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -138,6 +151,34 @@ def test_each_task_does_its_part_and_ends(tmp_path: Path) -> None:
         assert "Traceback" not in tasks["ps"].log.read_text()
         assert tasks["ps"].is_gone()
     _check_model(tmp_path / "model")
+
+
+@pytest.mark.slow
+@pytest.mark.multiprocess
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("has_chief", [True, False])
+def test_workers_in_step(has_chief: bool, tmp_path: Path) -> None:
+    """All end at the same step; only the chief's files stay."""
+    (tmp_path / "program.py").write_text(_PROGRAM)
+    addresses = [f"localhost:{port}" for port in free_ports(3)]
+    jobs: dict[str, Any] = {"worker": addresses[:2], "evaluator": addresses[2:]}
+    if has_chief:
+        jobs = {**jobs, "chief": addresses[:1], "worker": addresses[1:2]}
+    with ExitStack() as stack:
+        tasks = []
+        for job, members in jobs.items():
+            for index in range(len(members)):
+                task = Task(tmp_path, job, jobs, "in step", index=index)
+                tasks.append(task)
+                stack.callback(task.kill)
+        for task in tasks:
+            task.finish()
+            assert task.is_gone()
+    model = tmp_path / "model"
+    _check_model(model)
+    newest = tf.train.latest_checkpoint(str(model))
+    assert tf.train.load_variable(newest, "global_step") == _STEPS
+    assert not list(model.glob("tmp_*"))
 
 
 def _check_model(model: Path) -> None:
