@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from tensorloom.profiler.node_profile import (
@@ -112,6 +113,20 @@ class ProfileData:
             output = node.source_outputs[name]
             found[index] = source.output_shapes.get(output, []) if source else []
         return found
+
+    def restore(self, nodes: Iterable[NodeProfile], message: ProfileProto) -> None:
+        """Takes nodes of a saved profile, and what else it knows."""
+        self.nodes = {node.name: node for node in nodes}
+        self.steps.update(message.steps)
+        self.has_code = message.has_trace
+        self._misses_streams = message.miss_accelerator_stream
+        self._strings.update(message.id_to_string)
+        for node in self.nodes.values():
+            saved = message.nodes[node.number]
+            if saved.HasField("trace"):
+                self._add_code(node, saved.trace)
+            if node.executions:
+                self._covered.add(node.name)
 
     def to_proto(self) -> ProfileProto:
         """All of it as a message, for the tools that read profiles."""

@@ -248,6 +248,13 @@ class Profiler:
         self._data.add_op_log(complete_op_log(self._graph, op_log))
         self._coverage = 0.0
 
+    @classmethod
+    def of_data(cls, data: ProfileData) -> Profiler:
+        """A profiler of what is known already, without a graph."""
+        profiler = cls.__new__(cls)
+        profiler._data, profiler._coverage = data, data.coverage
+        return profiler
+
     def add_step(self, step: int, run_meta: Any) -> None:
         """Adds the RunMetadata of a step; several of one step are taken together.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -209,3 +210,38 @@ def test_a_context_traces_chosen_steps(graph: tf.Graph, tmp_path: Path) -> None:
     assert list(context.profiler._data.steps) == [1, 2]
     with pytest.raises(ValueError, match="Must have a directory"):
         tf.contrib.tfprof.ProfileContext("")
+
+
+def test_a_profile_in_a_file_gives_the_same_reports(
+    graph: tf.Graph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lib = importlib.import_module(
+        "tensorloom.python.profiler.internal.model_analyzer_testlib"
+    )
+    profiler = tf.profiler.Profiler(graph)
+    _traced(graph, profiler, 2)
+    path = tmp_path / "profile_2"
+    path.write_bytes(profiler.serialize_to_string())
+    views = {
+        "profile_operations": _Builder.time_and_memory(),
+        "profile_name_scope": _Builder.trainable_variables_parameter(),
+        "profile_graph": _Builder(_Builder.float_operation()).build(),
+        "profile_python": _Builder.time_and_memory(),
+    }
+    with lib.ProfilerFromFile(str(path)) as saved:
+        for name, options in views.items():
+            told = []
+            for one in (profiler, saved):
+                message = getattr(one, name)(options)
+                told.append((message, capsys.readouterr().out))
+            assert told[0] == told[1]
+            assert told[0][1]
+        assert saved.advise({}) == profiler.advise({})
+        before = ProfileProto.FromString(profiler.serialize_to_string())
+        assert ProfileProto.FromString(saved.serialize_to_string()) == before
+    path.write_bytes(b"\xff\xff")
+    with (
+        pytest.raises(tf.errors.DataLossError, match="holds no ProfileProto"),
+        lib.ProfilerFromFile(str(path)),
+    ):
+        pass
