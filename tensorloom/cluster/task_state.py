@@ -51,6 +51,7 @@ def task_state(
         "sessions": master.session_facts(),
         "errors": master.failures,
         "sent_bytes": traffic.totals(),
+        "sending_s": traffic.seconds(),
         "steps": worker.steps.begun,
         "now": time.time(),
         "checkpoint": named[0] if named else None,

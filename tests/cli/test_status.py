@@ -54,9 +54,13 @@ def test_a_cluster_that_works(
             assert row["steps"] >= 5
             assert row["checkpoint"] == path
             assert sum(row["sent_bytes"].values()) > 0
+            assert row["sending_s"].keys() == row["sent_bytes"].keys()
+            assert row["sending_s"]["gRPC call"] > 0
             assert row["devices"][0]["incarnation"] != "0"
         assert main(["status", "--cluster", spec, *TIMES]) == 0
-        assert "last checkpoint" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "last checkpoint" in told
+        assert "sent by " in told
 
 
 def test_a_task_that_does_not_answer(capsys: pytest.CaptureFixture[str]) -> None:

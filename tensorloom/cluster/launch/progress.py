@@ -100,7 +100,18 @@ def lines_of(row: dict[str, Any]) -> list[str]:
     if row["checkpoint"]:
         age = _duration(row["now"] - row["checkpoint_at"])
         done.append(f"last checkpoint {row['checkpoint']}, {age} ago")
-    return [f"{place}: {life}", f"    {'; '.join(done)}"]
+    return [f"{place}: {life}", f"    {'; '.join(done)}", *_ways(row)]
+
+
+def _ways(row: dict[str, Any]) -> list[str]:
+    """What a task has sent, by the way that it went."""
+    sending = row.get("sending_s", {})  # not of an older task
+    told = [
+        f"{way} {_megabytes(size)} in {sending.get(way, 0.0):.1f} s"
+        for way, size in row["sent_bytes"].items()
+        if size
+    ]
+    return [f"    sent by {', '.join(told)}"] if told else []
 
 
 def _megabytes(size: float) -> str:

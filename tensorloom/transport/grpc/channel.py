@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import threads
+from tensorloom.transport import traffic
 from tensorloom.transport.grpc.stream import GrpcStream
 from tensorloom.transport.peers import host_port, security
 from tensorloom.transport.peers.liveness import watch
@@ -291,7 +292,7 @@ class _GrpcConnection:
         if stub is None:
             stub = self._stubs[method.path] = self.channel.unary_unary(
                 method.path,
-                request_serializer=method.request.SerializeToString,
+                request_serializer=traffic.counted(method.request.SerializeToString),
                 response_deserializer=method.response.FromString,
             )
         return stub
@@ -306,7 +307,7 @@ class _GrpcConnection:
         if stub is None:
             stub = self._streams[method.path] = self.channel.unary_stream(
                 method.path,
-                request_serializer=method.request.SerializeToString,
+                request_serializer=traffic.counted(method.request.SerializeToString),
                 response_deserializer=method.response.FromString,
             )
         return stub

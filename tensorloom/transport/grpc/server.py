@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime.growing_executor import GrowingExecutor
+from tensorloom.transport import traffic
 from tensorloom.transport.grpc.channel import (
     ANSWERED,
     GRPC_OPTIONS,
@@ -128,7 +129,7 @@ def _router(
         method.path: grpc.unary_unary_rpc_method_handler(
             _behaviour(handler),
             request_deserializer=_deserializer(method),
-            response_serializer=method.response.SerializeToString,
+            response_serializer=traffic.counted(method.response.SerializeToString),
         )
         for method, handler in handlers.items()
     }

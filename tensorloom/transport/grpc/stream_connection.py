@@ -109,14 +109,16 @@ class StreamConnection:
         """
         stream = self._stream
         assert stream is not None
+        begin, size = time.perf_counter(), 0
         for message in message_frames.messages(
             kind, method, header, body, body_size, code
         ):
             # While one message is on its way the next is made.
             stream.wait_sent()
             stream.send(message)
-            self._sent.by_stream += len(message)
+            size += len(message)
         stream.wait_sent()
+        self._sent.add(traffic.GRPC_STREAM, size, time.perf_counter() - begin)
         self._used = time.monotonic()
 
     def _receive(self) -> bytes:

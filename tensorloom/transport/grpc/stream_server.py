@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +66,9 @@ class StreamServer:
         sent = traffic.Sent()
         try:
             for reply in self._replies(reader, caller):
-                sent.by_stream += len(reply)
-                yield reply
+                begin = time.perf_counter()
+                yield reply  # gRPC asks for the next one when it has sent this
+                sent.add(traffic.GRPC_STREAM, len(reply), time.perf_counter() - begin)
         except (frames.Closed, errors.OpError):
             return  # the caller is gone, or no peer of ours
         finally:

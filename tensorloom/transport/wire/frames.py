@@ -13,6 +13,7 @@ import socket
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -99,20 +100,32 @@ class FrameWriter:
           OSError: the connection is broken, or its timeout passed.
         """
         if body and self._outbox is not None:
-            shared = self._outbox.put(body, body_size)
+            shared = self._put(body, body_size)
             if shared is not None:
-                self._sent.in_memory += body_size
                 self._write_shared(kind, method, header, code, *shared)
                 return
+        begin = perf_counter()
         first = head(kind, method, header, body_size, code)
-        self._sent.by_socket += len(first) + body_size
         if body_size <= _COPIED:
             self._connection.sendall(b"".join((first, *body)) if body else first)
-            return
-        buffers = [memoryview(first), *[memoryview(part) for part in body]]
-        while buffers:
-            sent = self._connection.sendmsg(buffers[:_MAX_BUFFERS])
-            buffers = _rest(buffers, sent)
+        else:
+            buffers = [memoryview(first), *[memoryview(part) for part in body]]
+            while buffers:
+                sent = self._connection.sendmsg(buffers[:_MAX_BUFFERS])
+                buffers = _rest(buffers, sent)
+        size = len(first) + body_size
+        self._sent.add(traffic.SOCKET, size, perf_counter() - begin)
+
+    def _put(
+        self, body: Sequence[Buffer], size: int
+    ) -> tuple[bytes, Sequence[int]] | None:
+        """Puts a body into shared memory; None: it goes with its frame."""
+        assert self._outbox is not None
+        begin = perf_counter()
+        shared = self._outbox.put(body, size)
+        if shared is not None:
+            self._sent.add(traffic.SHARED_MEMORY, size, perf_counter() - begin)
+        return shared
 
     def write_small(
         self,
@@ -137,10 +150,9 @@ class FrameWriter:
         size += _REFERENCE
         if self._outbox is None or size > room or body_size > _WHOLE:
             return 0
-        shared = self._outbox.put(body, body_size)
+        shared = self._put(body, body_size)
         if shared is None:
             return 0
-        self._sent.in_memory += body_size
         self._write_shared(VALUES, method, header, 0, *shared)
         return size
 
@@ -153,13 +165,15 @@ class FrameWriter:
         reference: bytes,
         files: Sequence[int],
     ) -> None:
+        begin = perf_counter()
         content = head(kind | SHARED, method, header, len(reference), code) + reference
-        self._sent.by_socket += len(content)
+        size = len(content)
         if files:
             sent = socket.send_fds(self._connection, [content], files)
             content = content[sent:]
         if content:
             self._connection.sendall(content)
+        self._sent.add(traffic.SOCKET, size, perf_counter() - begin)
 
     def hung_up(self) -> None:
         """The other side is gone; any thread may say so."""

@@ -123,9 +123,10 @@ function showWaits() {
 function showTraffic() {
   const rows = state.tasks.flatMap((task) => Object.entries(task.sent_bytes || {}).map(
     ([way, count]) => [task.name, way, [bytes(count), "number"],
+      [seconds((task.sending_s || {})[way] || 0), "number"],
       [`${bytes(Math.round(task.bytes_per_s[way]))}/s`, "number"]]));
   return [table("Bytes sent, by the way that they went",
-    ["task's process", "way", "since it began", "now"], rows, "Nobody answers")];
+    ["task's process", "way", "since it began", "took", "now"], rows, "Nobody answers")];
 }
 
 function showVariables() {
