@@ -12,7 +12,7 @@ from tensorloom.cli.actions import FINE, Action, show, single
 if TYPE_CHECKING:
     from tensorloom.deploy.exporting import Export
 
-_FORMATS: Final = ("onnx", "torchscript", "torch", "safetensors")
+_FORMATS: Final = ("onnx", "torchscript", "torch", "aotinductor", "safetensors")
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,8 +21,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to",
         required=True,
         choices=_FORMATS,
-        help="onnx; torchscript; torch: a program of torch.export; safetensors: the "
-        "variables of a SavedModel or checkpoint",
+        help="onnx; torchscript; torch: a program of torch.export; aotinductor: "
+        "machine code for torch; safetensors: the variables of a SavedModel or "
+        "checkpoint",
     )
     parser.add_argument(
         "--output", "-o", required=True, metavar="FILE", help="what is written"
@@ -45,7 +46,7 @@ def _execute(options: argparse.Namespace) -> int:
 
 
 def _written(options: argparse.Namespace) -> Export:
-    from tensorloom.deploy import exporting
+    from tensorloom.deploy import exporting, torch_programs
 
     if options.to == "safetensors":
         return exporting.to_safetensors(_variables(options), options.output)
@@ -56,7 +57,8 @@ def _written(options: argparse.Namespace) -> Export:
     writers = {
         "onnx": exporting.to_onnx,
         "torchscript": exporting.to_torchscript,
-        "torch": exporting.to_torch,
+        "torch": torch_programs.to_torch,
+        "aotinductor": torch_programs.to_aotinductor,
     }
     return writers[options.to](model, options.output, given, difference)
 
@@ -87,7 +89,7 @@ def _lines(written: Export) -> Iterator[str]:
 COMMAND: Final = single(
     Action(
         "export",
-        "write a model as ONNX, TorchScript, torch.export or safetensors, and check it",
+        "write a model for another runtime (ONNX, torch), and check it there",
         _add_arguments,
         _execute,
     )

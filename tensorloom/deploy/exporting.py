@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.deploy import comparison, examples
-from tensorloom.deploy.program import Refusal, program_of, refused
+from tensorloom.deploy.program import program_of
 from tensorloom.deploy.runner import Runner, joined
 from tensorloom.framework import errors
 from tensorloom.storage.files import filesystem
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 #: The largest difference of an output, as a share of its largest value.
 DIFFERENCE: Final = 1e-3
-# torch.export follows one way through a program.
-_OF_VALUES: Final = (
-    *("If", "StatelessIf", "While", "StatelessWhile", "Where", "ReverseSequence"),
-    *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3"),
-)
 
 
 @dataclass(frozen=True)
@@ -96,7 +91,7 @@ def to_onnx(
         feeds = {key: _texts(v) for key, v in values.items() if key in read}
         return dict(zip(model.outputs, session.run(names, feeds), strict=True))
 
-    return _written(model, path, "ONNX", data, run, given, difference)
+    return written(model, path, "ONNX", data, run, given, difference)
 
 
 def _texts(value: Any) -> Any:
@@ -108,7 +103,7 @@ def _texts(value: Any) -> Any:
     return np.array(flat, object).reshape(array.shape)
 
 
-def _written(
+def written(
     model: FrozenModel,
     path: str,
     what: str,
@@ -117,7 +112,19 @@ def _written(
     given: Examples | None,
     difference: float,
 ) -> Export:
-    """Compares what was made with the model, and writes it."""
+    """Compares what was made with the model, and writes it.
+
+    Args:
+      model: that was exported.
+      path: the file.
+      what: the name of the format.
+      data: the file's content.
+      run: gives the outputs of inputs, by their names.
+      given, difference: as in `to_onnx`.
+
+    Raises:
+      errors.FailedPreconditionError: it does not run, or its outputs differ.
+    """
     given = examples.as_fed(model, given or examples.made_up(model))
     with Runner(model) as runner:
         expected = runner.run_all(given.batches)
@@ -213,78 +220,14 @@ def to_torchscript(
     def run(values: Mapping[str, Any]) -> dict[str, Any]:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = loaded(*_tensors(program, values))
+            found = loaded(*tensors(program, values))
         return {key: value.numpy() for key, value in found.items()}
 
-    return _written(model, path, "TorchScript", data, run, given, difference)
+    return written(model, path, "TorchScript", data, run, given, difference)
 
 
-def _tensors(program: Program, values: Mapping[str, Any]) -> list[Any]:
+def tensors(program: Program, values: Mapping[str, Any]) -> list[Any]:
+    """The inputs in order, for torch."""
     import torch
 
     return [torch.from_numpy(np.array(values[key])) for key, _, _ in program.inputs]
-
-
-def to_torch(
-    model: FrozenModel,
-    path: str,
-    given: Examples | None = None,
-    difference: float = DIFFERENCE,
-) -> Export:
-    """Writes a model as a program of `torch.export`, after torch ran it from the file.
-
-    The first axis of inputs stays open where the model leaves it open. The program has
-    no loops and branches. See `to_onnx` for the arguments and errors.
-    """
-    import torch
-
-    from tensorloom.deploy.torchscript import module
-
-    program = program_of(model)
-    found = [
-        Refusal(node.name, node.op, "what it does depends on values: use torchscript")
-        for node in program.graph.nodes.values()
-        if node.op in _OF_VALUES
-    ]
-    if found:
-        raise refused("a program of torch.export", found)
-    made = module.module_of(program)
-    batches = (given or examples.made_up(model)).batches
-    sizes = [
-        {
-            axis: torch.export.Dim.AUTO
-            for axis, size in enumerate(_known(shape))
-            if not size
-        }
-        for _, _, shape in program.inputs
-    ]
-    file = io.BytesIO()
-    try:
-        exported = torch.export.export(
-            made, tuple(_tensors(program, batches[0])), dynamic_shapes=tuple(sizes)
-        )
-        torch.export.save(exported, file)
-        data = file.getvalue()
-        loaded = torch.export.load(io.BytesIO(data)).module()
-    except Exception as error:
-        raise errors.UnimplementedError(
-            None,
-            None,
-            "torch.export cannot trace the model (TorchScript may): "
-            + str(error).partition("\n")[0],
-        ) from error
-
-    def run(values: Mapping[str, Any]) -> dict[str, Any]:
-        with torch.no_grad():
-            found = loaded(*_tensors(program, values))
-        return {key: value.numpy() for key, value in found.items()}
-
-    return _written(model, path, "torch.export", data, run, given, difference)
-
-
-def _known(shape: Any) -> list[int | None]:
-    if shape.ndims is None:
-        raise errors.UnimplementedError(
-            None, None, "torch.export needs inputs whose rank is known"
-        )
-    return list(shape.as_list())

@@ -10,7 +10,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.cli.main import main
-from tensorloom.deploy import examples, exporting, frozen_model
+from tensorloom.deploy import examples, exporting, frozen_model, torch_programs
 from tensorloom.deploy.runner import Runner
 from tests.deploy import models, op_models
 
@@ -24,8 +24,15 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 _WRITERS = {
     "onnx": exporting.to_onnx,
     "torchscript": exporting.to_torchscript,
-    "torch": exporting.to_torch,
+    "torch": torch_programs.to_torch,
+    "aotinductor": torch_programs.to_aotinductor,
 }
+_BY_COMPILER = [
+    pytest.mark.compiler,
+    # Of torch about its own parts.
+    pytest.mark.filterwarnings("ignore::FutureWarning:copyreg"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:torch"),
+]
 
 
 def _inputs(name: str, batch: int) -> dict[str, Any]:
@@ -67,6 +74,15 @@ def _by_torch(path: str, inputs: dict[str, Any], keys: list[str]) -> dict[str, A
     return {key: found[key].numpy() for key in keys}
 
 
+def _compiled(path: str, inputs: dict[str, Any], keys: list[str]) -> dict[str, Any]:
+    import torch
+    from torch._inductor import aoti_load_package
+
+    tensors = [torch.from_numpy(inputs[key]) for key in sorted(inputs)]
+    found = aoti_load_package(path)(*tensors)
+    return {key: found[key].numpy() for key in keys}
+
+
 @pytest.fixture(scope="module")
 def saved(
     tmp_path_factory: pytest.TempPathFactory,
@@ -96,19 +112,22 @@ def saved(
             pytest.param(name, "torch", marks=pytest.mark.slow)
             for name in ("convolutional", "attention")
         ),
+        *(
+            pytest.param(name, "aotinductor", marks=_BY_COMPILER)
+            for name in ("convolutional", "attention")
+        ),
     ],
 )
 def test_other_batches_give_the_same(
     saved: dict[str, frozen_model.FrozenModel], name: str, to: str, tmp_path: Path
 ) -> None:
     model = saved[name]
-    path = str(
-        tmp_path / {"onnx": "m.onnx", "torchscript": "m.pt", "torch": "m.pt2"}[to]
-    )
+    ending = {"onnx": "onnx", "torchscript": "pt"}.get(to, "pt2")
+    path = str(tmp_path / f"m.{ending}")
     written = _WRITERS[to](model, path)
     assert max(written.differences.values()) < 1e-5
     assert written.size_bytes == Path(path).stat().st_size
-    run = _by_onnx if to == "onnx" else _by_torch
+    run = {"onnx": _by_onnx, "aotinductor": _compiled}.get(to, _by_torch)
     with Runner(model) as runner:
         for batch in (2, 5):
             inputs = _inputs(name, batch)
@@ -126,6 +145,7 @@ def test_other_batches_give_the_same(
     [
         ("words", "torchscript", {"words", "hash_table", "hash_table_Lookup"}),
         ("recurrent", "torch", {"rnn/while"}),
+        ("recurrent", "aotinductor", {"rnn/while"}),
         ("detection", "torch", {"non_max_suppression/NonMaxSuppressionV3"}),
     ],
 )
@@ -191,6 +211,19 @@ def test_unknown_operations_are_all_named(tmp_path: Path) -> None:
         assert "a (MatrixInverse)" in raised.value.message
         assert "b (Cholesky)" in raised.value.message
         assert not (tmp_path / path).exists()
+
+
+def test_machine_code_without_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "no-compiler")
+    with tf.Graph().as_default() as graph:
+        tf.identity(tf.placeholder(tf.float32, [2], name="x") * 2.0, name="y")
+    model = frozen_model.of_graph_def(graph.as_graph_def())
+    path = tmp_path / "m.pt2"
+    with pytest.raises(tf.errors.FailedPreconditionError, match="'no-compiler'"):
+        torch_programs.to_aotinductor(model, str(path))
+    assert not path.exists()
 
 
 def test_variables_as_safetensors(tmp_path: Path) -> None:
