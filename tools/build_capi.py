@@ -20,6 +20,7 @@ from pathlib import Path
 SOURCE_TREE = Path(__file__).resolve().parents[1]
 PACKAGE = SOURCE_TREE / "tensorloom" / "capi"
 ALIASES = (
+    "libtensorloom.so",  # what a program that was linked to another name looks for
     "libtensorflow.so",
     "libtensorflow.so.1",
     "libtensorflow_framework.so",

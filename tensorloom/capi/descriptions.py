@@ -7,16 +7,19 @@ of C that fill it have no status.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from tensorloom.capi.graphs import shape_of
+from tensorloom.capi.graphs import ProgramGraph, shape_of
 from tensorloom.framework import errors
 from tensorloom.framework.errors import InvalidArgumentError, invalid_argument
 from tensorloom.framework.graph import node_attrs
+from tensorloom.framework.graph.graph_scopes import VALID_OP_NAME
 from tensorloom.framework.types import attr_value, dtypes
 from tensorloom.framework.types.attr_value import AttrPlaceholder, NameAttrList
+from tensorloom.framework.types.dtype_words import dtype_word
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.dataflow_graph import Graph
@@ -245,7 +248,7 @@ def finish(description: Description) -> Operation:
         if why:
             raise errors.UnimplementedError(None, None, why)
     inputs, attrs = _inputs_and_attrs(description, op_def)
-    attrs = node_attrs.complete_attrs(op_def, attrs)
+    attrs = _complete(op_def, attrs)
     if op_def.name == "Const":
         node_attrs.check_constant(attrs)
     if description.groups:
@@ -255,7 +258,10 @@ def finish(description: Description) -> Operation:
             raise invalid_argument(f"{op.name} is of another graph than '{name}'")
     with graph._lock:
         # A slash at the end: the name is taken as it is.
-        made = graph.add_operation(op_def, inputs, attrs, f"{name}/", stack=_NO_STACK)
+        made = graph.add_operation(
+            op_def, inputs, attrs, f"{name}/", stack=_NO_STACK, any_name=True
+        )
+        _note_refused(graph, made)
         graph._names_in_use.setdefault(name.lower(), 1)
         made._device = description.device
         for op in description.control_inputs:
@@ -265,6 +271,36 @@ def finish(description: Description) -> Operation:
 
 
 _NO_STACK: Final[Any] = ()  # the program is not in Python
+
+
+def _complete(op_def: OpDef, attrs: dict[str, Any]) -> dict[str, Any]:
+    """Complete attrs, in which some may stand for those of a function."""
+    placeholders = {
+        name: value
+        for name, value in attrs.items()
+        if isinstance(value, AttrPlaceholder) and name in op_def.attrs
+    }
+    if not placeholders:
+        return node_attrs.complete_attrs(op_def, attrs)
+    # They have no value to check. The others are checked as if the op had no more.
+    left = {k: attr for k, attr in op_def.attrs.items() if k not in placeholders}
+    given = {k: value for k, value in attrs.items() if k not in placeholders}
+    complete = node_attrs.complete_attrs(replace(op_def, attrs=left), given)
+    return {**complete, **placeholders}
+
+
+def _note_refused(graph: Graph, op: Operation) -> None:
+    """Keeps what no session takes of an operation: a name, an attr's placeholder."""
+    if not isinstance(graph, ProgramGraph):
+        return
+    if graph.bad_name is None and not VALID_OP_NAME.match(op.name):
+        graph.bad_name = op.name
+    for name, value in op.attrs.items():
+        if isinstance(value, AttrPlaceholder) and name in op._op_def.attrs:
+            graph.refused[op] = (
+                f"Node '{op.name}': attr '{name}' is a placeholder for attr "
+                f"'{value.name}' of a function, whose body alone can have it"
+            )
 
 
 def _inputs_and_attrs(
@@ -309,12 +345,13 @@ def _argument(
     for tensor, dtype in zip(tensors, types, strict=True):
         if arg.type is not None and arg.type.base_dtype is not dtype:
             raise invalid_argument(
-                f"Input '{arg.name}' passed {dtype.name} expected {arg.type.name} "
-                f"{where}"
+                f"Input '{arg.name}' passed {dtype_word(dtype)} expected "
+                f"{dtype_word(arg.type)} {where}"
             )
         if arg.is_ref and not tensor.dtype._is_ref_dtype:
             raise invalid_argument(
-                f"Input '{arg.name}' passed {dtype.name} expected ref type {where}"
+                f"Input '{arg.name}' passed {dtype_word(dtype)} expected ref type "
+                f"{where}"
             )
         if arg.type_attr:
             _tell(attrs, arg.type_attr, dtype, where)
@@ -331,4 +368,4 @@ def _tell(attrs: dict[str, Any], name: str, value: Any, where: str) -> None:
 
 
 def _words(value: Any) -> str:
-    return value.name if isinstance(value, dtypes.DType) else str(value)
+    return dtype_word(value) if isinstance(value, dtypes.DType) else str(value)

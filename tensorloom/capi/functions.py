@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.capi.function_bodies import to_function_def
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.functions.called_functions import functions_named
 from tensorloom.framework.graph import graph_def as graph_defs
+from tensorloom.framework.graph.graph_ir import LOWERED
+from tensorloom.framework.types.attr_value import NameAttrList
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.dataflow_graph import Graph
+    from tensorloom.framework.graph.graph_ir import FunctionIR
     from tensorloom.framework.graph.operation import Operation
     from tensorloom.framework.graph.tensor import Tensor
 
@@ -20,8 +24,13 @@ if TYPE_CHECKING:
 class Function:
     """A function outside of any graph."""
 
-    def __init__(self, fdef: Any) -> None:
+    def __init__(
+        self, fdef: Any, parts: Mapping[str, FunctionIR] | None = None
+    ) -> None:
         self.fdef = fdef  # a FunctionDef
+        # The bodies of its loops and branches, which the program did not make, and what
+        # they call: they go where the function goes.
+        self.parts = dict(parts or {})
 
     @property
     def name(self) -> str:
@@ -67,7 +76,26 @@ def from_graph(
     )
     if append_hash:
         fdef.signature.name = f"{name}_{_hash(fdef)}"
-    return Function(fdef)
+    return Function(fdef, _parts(graph, body))
+
+
+def _parts(graph: Graph, body: Sequence[Operation]) -> dict[str, FunctionIR]:
+    names = {
+        value.name
+        for op in body
+        if op.attrs.get(LOWERED)
+        for value in _in_lists(op.attrs.values())
+        if isinstance(value, NameAttrList)
+    }
+    return functions_named(names, graph.functions)
+
+
+def _in_lists(values: Iterable[Any]) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list):
+            yield from value
+        else:
+            yield value
 
 
 def _check_tensors(
@@ -191,6 +219,12 @@ def copy_to_graph(graph: Graph, function: Function, gradient: Function | None) -
         library.function.add().CopyFrom(gradient.fdef)
         library.gradient.add(function_name=function.name, gradient_func=gradient.name)
     with graph._lock:
+        for each in (function, gradient):
+            for name, part in (each.parts if each else {}).items():
+                if name in graph.functions:
+                    _check_same(part, graph.functions[name], name)
+                else:
+                    graph.add_function(part)
         own = graph_defs.function_library_to_proto(graph.functions)
         known = {fdef.signature.name: fdef for fdef in own.function}
         gradients = {each.function_name: each.gradient_func for each in own.gradient}

@@ -12,6 +12,8 @@ from tensorloom.client.gradients.gradients import gradients
 from tensorloom.client.importing.importer import remove_operations
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.graph.default_graph import get_default_graph
+from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 
@@ -94,8 +96,13 @@ def add_while(
         for tensor in tensors:
             if tensor.graph is not part:
                 raise invalid_argument(
-                    f"{tensor.name} is not of the graph that TF_NewWhile made for it"
+                    f"Requested return tensor '{tensor.name}' not found in graph def"
                 )
+    if cond[2].dtype.base_dtype != dtypes.bool:
+        raise invalid_argument(
+            "BuildWhileLoop: 'cond' argument must return a boolean output, got "
+            f"{dtype_word(cond[2].dtype)}"
+        )
     with _all_or_nothing(graph):
         results = while_loop(
             lambda *values: _copy(cond[0], cond[1], [cond[2]], values)[0],

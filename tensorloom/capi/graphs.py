@@ -2,22 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.errors import InvalidArgumentError
 from tensorloom.framework.graph.dataflow_graph import Graph
+from tensorloom.framework.graph.tensor import Tensor
 from tensorloom.framework.registry import op_def_proto
 from tensorloom.framework.types import constant_value as constants
 from tensorloom.framework.types.tensor_shape import TensorShape
 
 if TYPE_CHECKING:
     from tensorloom.framework.graph.operation import Operation
-    from tensorloom.framework.graph.tensor import Tensor
+
+
+class ProgramGraph(Graph):
+    """A graph that a program in another language builds.
+
+    A bad name is found out when a session runs the graph, and an attr that no step
+    takes when its operation runs: until then the graph may be read, or become a
+    function, of whose body they may be part.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bad_name: str | None = None  # the first
+        self.refused: dict[Operation, str] = {}  # by any step, and why
 
 
 def new_graph() -> Graph:
     """An empty graph."""
-    return Graph()
+    return ProgramGraph()
+
+
+def check_names(graph: Graph) -> None:
+    """Raises InvalidArgumentError if an operation has a name that no session takes."""
+    name = graph.bad_name if isinstance(graph, ProgramGraph) else None
+    if name is not None:
+        message = f"Node '{name}': Node name contains invalid characters"
+        raise InvalidArgumentError(None, None, message)
+
+
+def check_step(
+    graph: Graph, feeds: Iterable[Tensor], wanted: Iterable[Tensor | Operation]
+) -> None:
+    """Raises InvalidArgumentError if a session refuses the graph or a step of it."""
+    check_names(graph)
+    refused = graph.refused if isinstance(graph, ProgramGraph) else {}
+    if not refused:
+        return
+    fed = set(feeds)
+    seen: set[Operation] = set()
+    waiting = [each for each in wanted if each not in fed]
+    while waiting:
+        each = waiting.pop()
+        op = each.op if isinstance(each, Tensor) else each
+        if op in seen:
+            continue
+        if op in refused:
+            raise InvalidArgumentError(None, None, refused[op])
+        seen.add(op)
+        waiting += [tensor for tensor in op.inputs if tensor not in fed]
+        waiting += op.control_inputs
 
 
 def facts(op: Operation) -> tuple[str, str, str, tuple[int, ...]]:

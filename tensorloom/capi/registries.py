@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 def all_ops() -> bytes:
     """The serialized OpList of all ops, without those that the runtime adds itself."""
     ops = op_registry.registered_ops()
-    return op_def_proto.to_op_list(ops.values()).SerializeToString()
+    listed = op_def_proto.to_op_list(ops.values())
+    for proto in listed.op:
+        proto.summary = ops[proto.name].doc.partition("\n")[0]
+    return listed.SerializeToString()
 
 
 def all_kernels() -> bytes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.capi.graphs import check_names, check_step
 from tensorloom.client.session import session_errors
 from tensorloom.client.session.base_session import BaseSession
 from tensorloom.client.session.fetch_mapper import FetchPlan
@@ -85,6 +86,7 @@ class Plan:
           errors.OpError, ValueError: the graph cannot be run so.
         """
         _check_open(session)
+        check_step(session.graph, feeds, [*fetches, *targets])
         if not fetches and not targets:
             raise invalid_argument(
                 "Must specify at least one target to fetch or execute."
@@ -119,6 +121,7 @@ class Plan:
         if session._closed:
             _check_open(session)
         if self._graph._next_id_value != session._growth.version:
+            check_names(self._graph)
             session._growth.note()
         step = None if self._options is None else StepContext(self._options)
         try:
@@ -249,6 +252,7 @@ def partial_run_setup(
       errors.OpError, ValueError: the graph cannot be run so.
     """
     _check_open(session)
+    check_step(session.graph, feeds, [*fetches, *targets])
     return session.partial_run_setup([*fetches, *targets], list(feeds))
 
 

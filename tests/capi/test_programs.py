@@ -25,7 +25,7 @@ EVERYWHERE = (
 )
 
 
-@pytest.mark.parametrize("program", [*EVERYWHERE, "strings"])
+@pytest.mark.parametrize("program", [*EVERYWHERE, "strings", "refusals"])
 def test_as_tensorflow_115(
     program: str, ours: Library, tensorflow_115: Library, tmp_path: Path
 ) -> None:

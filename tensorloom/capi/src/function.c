@@ -1,4 +1,5 @@
 /* TF_Function: operations of a graph as a function. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bridge.h"
@@ -30,6 +31,26 @@ static PyObject* name_list(const char* const* names, int count) {
   return list;
 }
 
+/* Whether inputs or outputs of a function are outputs of operations. */
+static int are_outputs(const TF_Output* outputs, int count, const char* kind,
+                       const char* how, const char* function, TF_Status* status) {
+  for (int i = 0; outputs != NULL && i < count; i++) {
+    const TF_Operation* oper = outputs[i].oper;
+    int index = outputs[i].index;
+    if (oper != NULL && index >= 0 && index < oper->num_outputs) continue;
+    char what[512] = "Node is null";
+    if (oper != NULL)
+      snprintf(what, sizeof what,
+               "Node '%s' (type: '%s', num of outputs: %d) does not have output %d",
+               oper->name, oper->type, oper->num_outputs, index);
+    tl_fail(status, oper == NULL ? TF_INVALID_ARGUMENT : TF_OUT_OF_RANGE,
+            "%s\n\tEncountered while processing %s %d %s function '%s'", what, kind, i,
+            how, function);
+    return 0;
+  }
+  return 1;
+}
+
 TF_Function* TF_GraphToFunctionWithControlOutputs(
     const TF_Graph* fn_body, const char* fn_name, unsigned char append_hash_to_fn_name,
     int num_opers, const TF_Operation* const* opers, int ninputs,
@@ -41,6 +62,8 @@ TF_Function* TF_GraphToFunctionWithControlOutputs(
   TF_Function* made = NULL;
   (void)opts;
   if (!tl_given(fn_body, "fn_body", status) || !tl_given(fn_name, "fn_name", status) ||
+      !are_outputs(inputs, ninputs, "input", "into", fn_name, status) ||
+      !are_outputs(outputs, noutputs, "output", "from", fn_name, status) ||
       !tl_enter(&gil, status))
     return NULL;
   PyObject* body = num_opers == -1

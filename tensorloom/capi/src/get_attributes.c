@@ -140,11 +140,11 @@ GETTERS(TF_OperationGetAttrType, TF_DataType, "type", PyLong_AsLong)
 void TF_OperationGetAttrShape(TF_Operation* oper, const char* attr_name, int64_t* value,
                               int num_dims, TF_Status* status) {
   tl_gil gil;
-  if (!is_list_given(oper, attr_name, value, num_dims, status) ||
-      !tl_enter(&gil, status))
-    return;
+  if (!is_given(oper, attr_name, status) || !tl_enter(&gil, status)) return;
   PyObject* dims = single(oper, attr_name, "shape", status);
-  if (dims != NULL && dims != Py_None)
+  /* Of an unknown rank nothing is written, and no room is needed. */
+  if (dims != NULL && dims != Py_None &&
+      tl_array_given(value, fewer(dims, num_dims), "values", status))
     for (int i = 0; i < fewer(dims, num_dims); i++)
       value[i] = PyLong_AsLongLong(PyList_GET_ITEM(dims, i));
   Py_XDECREF(dims);

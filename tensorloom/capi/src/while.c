@@ -94,8 +94,15 @@ static int is_complete(const TF_WhileParams* params, TF_Status* status) {
             "TF_WhileParams `body_outputs[%d]` field isn't set", i);
     return 0;
   }
-  if (params->name != NULL) return 1;
-  tl_fail(status, TF_INVALID_ARGUMENT, "TF_WhileParams `name` field is null");
+  if (params->name == NULL) {
+    tl_fail(status, TF_INVALID_ARGUMENT, "TF_WhileParams `name` field is null");
+    return 0;
+  }
+  TF_Output test = params->cond_output;
+  if (test.index >= 0 && test.index < test.oper->num_outputs) return 1;
+  tl_fail(status, TF_INVALID_ARGUMENT,
+          "Invalid return output %d of node '%s', which has %d output(s)", test.index,
+          test.oper->name, test.oper->num_outputs);
   return 0;
 }
 

@@ -193,11 +193,13 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         name: str,
         output_types: Sequence[DType] | None = None,
         stack: Stack | None = None,
+        any_name: bool = False,
     ) -> Operation:
         """Adds an operation whose attrs are decoded and complete.
 
         Args:
           stack: who makes it, for callers that make many; else it is found out.
+          any_name: the caller sees to it that a bad name is found out later.
 
         Raises:
           TypeError: the name is not a string.
@@ -216,9 +218,7 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
                     raise ValueError(f"Duplicate node name in graph: '{full_name}'")
             else:
                 full_name = self.unique_name(name)
-            if not VALID_OP_NAME.match(full_name) and not (
-                self.outer_scope and VALID_OP_NAME.match(self.outer_scope + full_name)
-            ):
+            if not any_name and not self._takes_name(full_name):
                 raise ValueError(f"'{full_name}' is not a valid node name")
             control = (
                 self._control_inputs_for(inputs) if self._scopes.controllers else []
@@ -249,6 +249,13 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
             if self._has_control_flow_contexts:
                 self._join(op)
         return op
+
+    def _takes_name(self, name: str) -> bool:
+        """Whether an operation of a graph that is run may have this name."""
+        if VALID_OP_NAME.match(name):
+            return True
+        outside = self.outer_scope
+        return bool(outside and VALID_OP_NAME.match(outside + name))
 
     def _join(self, op: Operation) -> None:
         """Makes a new operation part of the branch or loop that it is made in.
@@ -318,7 +325,9 @@ class Graph(GraphPrivateNames, GraphScopes, GraphCollections):
         function = self._functions.get(name)
         if function is None:
             raise errors.NotFoundError(
-                None, None, f"Op type not registered '{name}' in this binary."
+                None,
+                None,
+                f"Op type not registered '{name}' in binary running on this machine.",
             )
         signature = function_op_def.signature_of(function)
         if isinstance(signature, function_problem.FunctionProblem):

@@ -303,7 +303,10 @@ class Emitter:
         op_def = op_registry.find(node.op)
         if op_def is None:
             raise errors.NotFoundError(
-                None, None, f"Op type not registered '{node.op}' in this binary."
+                None,
+                None,
+                f"Op type not registered '{node.op}' in binary running on this "
+                "machine.",
             )
         inputs = self.inputs_of(scope, node)
         likely = self.likely.get(node.name, node)
