@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tensorloom.framework import errors
@@ -67,8 +67,9 @@ class SessionEngine:
     is_up = True
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self.session = session
         self._steps: dict[tuple[tuple[str, ...], tuple[str, ...]], PreparedStep] = {}
+        self._ends: list[Callable[[], None]] = []
 
     def wait_up(self, timeout_s: float) -> bool:
         """As `Engine.wait_up`."""
@@ -94,7 +95,7 @@ class SessionEngine:
         step = self._steps.get((feeds, fetches))
         if step is None:
             # One of two threads that come here at once prepares for nothing.
-            step = self._session._prepare(StepSignature(feeds, fetches))
+            step = self.session._prepare(StepSignature(feeds, fetches))
             if isinstance(step, ShapedStep):
                 # Requests have any number of rows: none waits for a compilation, and
                 # no answer depends on which shapes came first.
@@ -102,7 +103,13 @@ class SessionEngine:
             self._steps[feeds, fetches] = step
         return step
 
+    def before_close(self, end: Callable[[], None]) -> None:
+        """Has something else that uses the session end before it does."""
+        self._ends.append(end)
+
     def close(self) -> None:
         """As `Engine.close`."""
+        for end in self._ends:
+            end()
         self._steps.clear()
-        self._session.close()
+        self.session.close()

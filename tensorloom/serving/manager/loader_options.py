@@ -32,6 +32,7 @@ def make_loader(
         options.enable_signature_method_name_check,
         warm_up,
         names(options.compile_models),
+        options.file_system_poll_wait_seconds,
     )
 
 

@@ -13,6 +13,10 @@ from tensorloom.framework import errors
 from tensorloom.framework.graph.graph import Graph
 from tensorloom.saved_model.loader import SavedModelLoader, maybe_saved_model_directory
 from tensorloom.serving.manager.engine import SessionEngine
+from tensorloom.serving.manager.followed_checkpoints import (
+    FollowedCheckpoints,
+    followed_directory,
+)
 from tensorloom.serving.manager.frozen_graph import (
     add_types,
     find_frozen_graph,
@@ -46,6 +50,8 @@ class ModelLoader:
     warm_up: Callable[[Servable], None] = lambda servable: None
     #: Names or patterns of models that run as machine code once it is there.
     compiled: Sequence[str] = ()
+    #: How often versions look for checkpoints that they follow; 0: once.
+    poll_s: float = 1.0
 
     def load(self, name: str, version: int, path: str) -> Servable:
         """Loads, prepares and warms up a version.
@@ -58,6 +64,7 @@ class ModelLoader:
         engine = SessionEngine(session)
         try:
             meta_graph = self._load_graph(session, path)
+            self._follow(f"{name} version {version}", path, engine, meta_graph)
             servable = Servable(
                 name,
                 version,
@@ -71,9 +78,24 @@ class ModelLoader:
             _prepare(engine, servable.signatures.values())
             self.warm_up(servable)
         except BaseException:
-            session.close()
+            engine.close()
             raise
         return servable
+
+    def _follow(
+        self, name: str, path: str, engine: SessionEngine, meta_graph: Any
+    ) -> None:
+        """Brings a version that follows a training to where that is."""
+        directory = followed_directory(path)
+        if directory is None:
+            return
+        followed = FollowedCheckpoints(
+            name, engine.session, meta_graph.saver_def, directory
+        )
+        followed.look()
+        if self.poll_s:
+            followed.start(self.poll_s)
+            engine.before_close(followed.stop)
 
     def _config_of(self, name: str, path: str) -> Any:
         """The `ConfigProto` for a version: the server may say it is compiled, or it."""
