@@ -12,7 +12,7 @@ def main() -> None:
     else:
         import tensorloom as tf
 
-        steps = allreduce.summed(tf)
+        steps = allreduce.KINDS[sys.argv[1]](tf)
     step = next(steps)
     while True:
         step()

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import socket
 import subprocess
 import sys
 
@@ -13,7 +14,19 @@ table = Table()
 
 ELEMENTS = 25_000_000
 NAMES = {n: "allreduce: 100 MB over %d processes" % n for n in (2, 4)}
+TASKS = {n: "allreduce: 100 MB by CollectiveReduce of %d tasks" % n for n in (2, 4)}
 _PEER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "allreduce_peer.py")
+
+
+def addresses(count):
+    """Where tasks may listen."""
+    with contextlib.ExitStack() as stack:
+        found = []
+        for _ in range(count):
+            free = stack.enter_context(socket.socket())
+            free.bind(("127.0.0.1", 0))
+            found.append("localhost:%d" % free.getsockname()[1])
+        return found
 
 
 @contextlib.contextmanager
@@ -23,6 +36,7 @@ def others(processes, kind):
 
     store = LocalStore()
     shared = {
+        "BENCHMARK_TASKS": ",".join(addresses(processes)),
         "TENSORLOOM_GROUP_STORE": store.address,
         "HOROVOD_SIZE": str(processes),
         "HOROVOD_LOCAL_SIZE": str(processes),
@@ -63,6 +77,33 @@ def summed(tf):
         hvd.shutdown()
 
 
+def summed_by_tasks(tf):
+    """The same by a collective of tasks, each with a server and a session."""
+    tasks = os.environ["BENCHMARK_TASKS"].split(",")
+    rank = int(os.environ["HOROVOD_RANK"])
+    device = "/job:worker/task:%d" % rank
+    config = tf.ConfigProto(device_filters=[device])
+    config.experimental.collective_group_leader = "/job:worker/replica:0/task:0"
+    server = tf.train.Server({"worker": tasks}, "worker", rank, config=config)
+    with tf.device(device):
+        value = tf.get_variable("value", initializer=tf.ones([ELEMENTS]))
+        total = tf.raw_ops.CollectiveReduce(
+            input=value,
+            group_size=len(tasks),
+            group_key=1,
+            instance_key=1,
+            merge_op="Add",
+            final_op="Id",
+            subdiv_offsets=[],
+        )
+    try:
+        with tf.Session(server.target, config=config) as sess:
+            sess.run(value.initializer)
+            yield lambda: sess.run(total.op)
+    finally:
+        server.stop()
+
+
 def plain_summed():
     """The same with torch.distributed's Gloo: no graph, no negotiation."""
     import torch
@@ -83,12 +124,12 @@ def plain_summed():
         distributed.destroy_process_group()
 
 
-def _row(processes):
-    @table.step(NAMES[processes], target=1.1)
+def _row(name, processes, kind):
+    @table.step(name, target=1.1)
     def allreduce(tf):
-        with others(processes, "ours") as environment:
+        with others(processes, kind) as environment:
             os.environ.update(environment)
-            yield from summed(tf)
+            yield from KINDS[kind](tf)
 
     def plain():
         with others(processes, "plain") as environment:
@@ -98,4 +139,9 @@ def _row(processes):
     return plain
 
 
-PLAIN = {NAMES[processes]: _row(processes) for processes in NAMES}
+KINDS = {"ours": summed, "tasks": summed_by_tasks}
+PLAIN = {
+    names[processes]: _row(names[processes], processes, kind)
+    for kind, names in (("ours", NAMES), ("tasks", TASKS))
+    for processes in names
+}

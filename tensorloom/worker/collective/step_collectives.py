@@ -100,6 +100,8 @@ class StepCollectives:
         )
         if is_own and direct.is_small(request):
             return direct.combine(exchange, request)
+        if is_own:
+            direct.check_sizes(exchange, request)
         if request.kind == GATHERING:
             return ring.gather(exchange, request)
         size = request.value.nbytes

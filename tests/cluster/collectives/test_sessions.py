@@ -244,6 +244,31 @@ def test_members_that_disagree(servers: Servers, value: Any, kinds: Any) -> None
         np.testing.assert_array_equal(other, [SIZE, SIZE])
 
 
+def test_members_that_disagree_after_steps_that_went_well(servers: Servers) -> None:
+    """Nobody asks the leader any more; values of another size go other ways."""
+    key, gate = next(_keys), next(_keys)
+
+    def build(index: int) -> Any:
+        given = tf.placeholder(tf.float32, [None])
+        with once_all_are_here(gate):
+            return given, reduce(given, key)
+
+    def session(index: int, sess: Any, fetches: Any) -> list[Any]:
+        given, total = fetches
+        return [
+            outcome(sess, total, feed_dict={given: np.ones([count])})
+            for count in (5, 500_000 if index == 1 else 5, 500_000, 7)
+        ]
+
+    for outcomes in in_turn(servers, build, session=session):
+        for found, count in zip(outcomes, (5, None, 500_000, 7), strict=True):
+            if count is None:
+                kinds = tf.errors.InvalidArgumentError, tf.errors.AbortedError
+                assert isinstance(found, kinds), found
+            else:
+                np.testing.assert_array_equal(found, np.full(count, SIZE))
+
+
 def test_one_member_s_step_fails(servers: Servers) -> None:
     """So do those of the others, at once; and all go on after that."""
     key, gate = next(_keys), next(_keys)
