@@ -28,6 +28,7 @@ from tests.fuzz.modes import (
     INTERPRETED_DEVICES,
     MODES,
     NO_PASSES,
+    RECOMPUTED,
 )
 from tests.fuzz.programs import Statement, random_program, render
 from tests.peer.peers import Peer
@@ -78,8 +79,9 @@ def _checks(
     if options.alone:
         return lambda number: between(MODES)
     plain = (INTERPRETED, INTERPRETED_DEVICES)
+    others = [*ALONE, RECOMPUTED]
     return lambda number: between(
-        [ALL_PASSES, DEVICES, plain[number % 2], ALONE[number % len(ALONE)]]
+        [ALL_PASSES, DEVICES, plain[number % 2], others[number % len(others)]]
     )
 
 

@@ -71,4 +71,9 @@ DEVICES = Mode("two devices", TWO_DEVICES)
 INTERPRETED = Mode("node by node", context=plain_pieces)
 INTERPRETED_DEVICES = Mode("node by node on two devices", TWO_DEVICES, plain_pieces)
 ALONE = [_alone(name) for name in PASSES]
-MODES = [ALL_PASSES, NO_PASSES, DEVICES, INTERPRETED, INTERPRETED_DEVICES, *ALONE]
+RECOMPUTED = Mode(
+    "gradients that compute again",
+    ONE_DEVICE + "CONFIG.graph_options.rewrite_options.memory_optimization = 5\n",
+)
+MODES = [ALL_PASSES, NO_PASSES, DEVICES, INTERPRETED, INTERPRETED_DEVICES, RECOMPUTED]
+MODES += ALONE

@@ -20,6 +20,10 @@ TOGGLE_OFF: Final = 2
 
 DEFAULT_MAX_FOLDED_BYTES: Final = 10 * 1024 * 1024
 
+# Values of RewriterConfig.MemOptType: MANUAL; HEURISTICS, RECOMPUTATION_HEURISTICS.
+_MANUAL: Final = 2
+_RECOMPUTATION: Final = (3, 5)
+
 # Fields of RewriterConfig that are toggles.
 _TOGGLES: Final = (
     "layout_optimizer",
@@ -73,6 +77,11 @@ class OptimizerConfig:
     #: RewriterConfig.optimizers: the toggles of the only rewrites that run, and names
     #: that are not ours; empty: all run.
     only: frozenset[str] = frozenset()
+    #: RewriterConfig.memory_optimization: whether marked operations are computed again
+    #: for gradients, whether cheap ones are, too, and the scope of gradients' names.
+    recomputes: bool = False
+    recomputes_cheap: bool = False
+    recomputation_scope: str = ""
 
     def allows(self, toggle: str) -> bool:
         """Whether the rewrite of that toggle may run (all do by default)."""
@@ -243,4 +252,13 @@ def _decode_optimizer(graph_options: Any) -> OptimizerConfig:
         },
         custom_passes=tuple([custom.name for custom in rewrites.custom_optimizers]),
         only=frozenset(_OPTIMIZERS.get(name, name) for name in rewrites.optimizers),
+        recomputes=(
+            "memory" in rewrites.optimizers
+            if rewrites.optimizers
+            else rewrites.memory_optimization in (_MANUAL, *_RECOMPUTATION)
+        ),
+        recomputes_cheap=(
+            rewrites.memory_optimization in _RECOMPUTATION and not rewrites.optimizers
+        ),
+        recomputation_scope=rewrites.memory_optimizer_target_node_name_scope,
     )

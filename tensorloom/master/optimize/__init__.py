@@ -37,6 +37,7 @@ from tensorloom.master.optimize.fusion.unrolled_products import batch_unrolled_p
 from tensorloom.master.optimize.node_facts import CONTROL_FLOW
 from tensorloom.master.optimize.overlapped_allreduces import overlap_allreduces
 from tensorloom.master.optimize.precision.mixed_precision import use_half_precision
+from tensorloom.master.optimize.recomputation import recompute
 from tensorloom.master.optimize.rewriting import changes_references
 from tensorloom.master.optimize.simplify.arithmetic import simplify_arithmetic
 from tensorloom.master.optimize.simplify.common_subexpression import merge_duplicates
@@ -66,6 +67,8 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("arithmetic", simplify_arithmetic),
     ("common_subexpression", merge_duplicates),
     ("dependency", simplify_dependencies),
+    # Before fusions, which leave nothing to mark; what is equal was merged before.
+    ("recomputation", recompute),
     ("reshape_after_arithmetic", reshape_after_arithmetic),
     ("fuse_sigmoid_cross_entropy", fuse_sigmoid_cross_entropy),
     ("fuse_mean_gradient", fuse_mean_gradient),

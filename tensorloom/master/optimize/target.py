@@ -54,6 +54,8 @@ class OptimizeTarget:
         if name == "auto_mixed_precision":
             asked = config.toggles.get(name) == TOGGLE_ON
             return asked and config.allows(name) and self.is_fast_in_half is not None
+        if name == "recomputation":
+            return config.recomputes and not config.disable_rewrites
         if name == "common_subexpression":
             return config.do_common_subexpression_elimination
         if name == "constant_folding":

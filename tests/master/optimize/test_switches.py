@@ -14,12 +14,14 @@ from tensorloom.protos.rewriter_config_pb2 import RewriterConfig
 
 # These follow `GraphOptions.optimizer_options`, or change nothing that is computed.
 _WITHOUT_TOGGLE = ("common_subexpression", "dead_nodes")
-_ASKED_FOR = ("auto_mixed_precision",)  # off unless a program turns it on
+# Off unless a program turns them on: by a toggle, and by another field.
+_ASKED_FOR = ("auto_mixed_precision",)
+_BY_FIELD = ("recomputation",)
 
 
 @pytest.mark.parametrize(
     "name",
-    [n for n, _ in PIPELINE if n not in (*_WITHOUT_TOGGLE, *_ASKED_FOR)],
+    [n for n, _ in PIPELINE if n not in (*_WITHOUT_TOGGLE, *_ASKED_FOR, *_BY_FIELD)],
 )
 def test_a_toggle_of_the_rewriter_config_switches_a_pass_off(name: str) -> None:
     fields = [field.name for field in RewriterConfig.DESCRIPTOR.fields]
