@@ -7,8 +7,8 @@ claimed at the dispatcher before the program gets the first (`exactly_once`): fr
 on nobody else does. A worker that is gone, or hangs, costs nothing: another fetcher
 goes on with its piece behind what was fetched.
 
-The file is above the usual length: the program, the fetchers and the thread that claims
-share one lock and one account of what is outstanding, and are read together.
+All of them share one lock, and one account of what is on its way (`ahead.py`). The file
+is above the usual length because the threads that do are read together.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import threading
 import time
 import uuid
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.data.service import elements
+from tensorloom.data.service.ahead import Ahead, Chunk, Piece
 from tensorloom.data.service.calls import GONE, call
 from tensorloom.data.service.config import AT_LEAST_ONCE, PARALLEL_EPOCHS
 from tensorloom.data.service.state import TO_THE_END
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.runtime.cancellation import CancellationManager
     from tensorloom.framework.runtime.input_service import Reading
 
-# Chunks that are claimed: one that the program is at, and the next one.
-_READY: Final = 2
 #: Elements that are fetched ahead, where nobody says how many.
 _OUTSTANDING: Final = 1024
 #: How often it says that it is there, and hears of workers.
@@ -50,31 +49,6 @@ _PAUSE_S: Final = 0.1
 _LAST_WORDS_S: Final = 2.0
 #: The piece that all consumers share in `parallel_epochs`.
 _WHOLE: Final = -1
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """What a fetcher is to fetch."""
-
-    member: str  # who has it: the consumer, under the name that it had then
-    number: int
-    split: int
-    begin: int
-    end: int
-    position: int
-    stop: int
-
-
-@dataclass
-class _Chunk:
-    """Elements [first, first + len(items)) of a piece."""
-
-    piece: _Piece
-    first: int
-    items: deque[Item]
-    done: bool
-    given: int = 0
-    size: int = 0
 
 
 class Consumer:
@@ -88,7 +62,7 @@ class Consumer:
         self._reading = reading
         self._shares = reading.mode == PARALLEL_EPOCHS
         self._claims = not self._shares and reading.delivery != AT_LEAST_ONCE
-        self._most = reading.max_outstanding or _OUTSTANDING
+        self._ahead = Ahead(self._claims, reading.max_outstanding or _OUTSTANDING)
         self._dispatcher = GrpcChannel(reading.address)
         # Who asks for work may be let wait: a channel that closes ends such calls.
         self._work = GrpcChannel(reading.address)
@@ -100,12 +74,7 @@ class Consumer:
         self._is_closed = False
         self._is_over = False  # nothing more will be fetched
         self._error: errors.OpError | None = None
-        self._outstanding = 0
-        self._fetched: deque[_Chunk] = deque()  # not claimed
-        self._ready: deque[_Chunk] = deque()  # claimed
-        self._read: deque[_Chunk] = deque()  # the program has had them
-        self._refused: set[int] = set()  # pieces that are others' by now
-        self._given_up: deque[_Piece] = deque()  # by fetchers whose worker is gone
+        self._given_up: deque[Piece] = deque()  # by fetchers whose worker is gone
         self._workers: dict[str, str] = {}
         self._fetching: set[str] = set()
         self._finished: set[str] = set()  # workers whose whole dataset was read
@@ -122,14 +91,16 @@ class Consumer:
             with self._changed:
                 while True:
                     cancellation.check()
-                    item = self._pop()
+                    item, has_changed = self._ahead.pop()
+                    if has_changed:
+                        self._changed.notify_all()
                     if item is not None:
                         break
                     if self._error is not None:
                         raise self._error
                     if self._is_closed:
                         raise errors.CancelledError(None, None, "Iterator was closed")
-                    if self._is_over and not self._fetched:
+                    if self._is_over and not self._ahead.has_unclaimed:
                         return None
                     self._changed.wait()
         finally:
@@ -138,21 +109,6 @@ class Consumer:
         if isinstance(item, errors.OpError):
             raise item
         return item
-
-    def _pop(self) -> Item | None:
-        while self._ready:
-            chunk = self._ready[0]
-            if not chunk.items:
-                self._read.append(self._ready.popleft())
-                self._changed.notify_all()
-                continue
-            chunk.given += 1
-            self._outstanding -= 1
-            item = chunk.items.popleft()
-            if not chunk.items:
-                self._changed.notify_all()  # there is room for more
-            return item
-        return None
 
     def close(self) -> None:
         """Leaves the job; what was fetched and not given is others'."""
@@ -171,11 +127,7 @@ class Consumer:
     def _leave(self) -> None:
         while running := [thread for thread in self._threads if thread.is_alive()]:
             running[0].join()
-        ranges = [
-            [chunk.piece.split, chunk.first + chunk.given, chunk.first + chunk.size]
-            for chunk in self._ready
-            if chunk.items and self._claims
-        ]
+        ranges = self._ahead.not_given()
         if self._job >= 0:
             try:
                 fields = {"job": self._job, "consumer": self._member, "ranges": ranges}
@@ -315,7 +267,7 @@ class Consumer:
             self._changed.notify_all()
 
     def _fetch_whole(self, worker: str, channel: GrpcChannel) -> None:
-        piece = _Piece(self._member, _WHOLE, 0, -1, -1, 0, TO_THE_END)
+        piece = Piece(self._member, _WHOLE, 0, -1, -1, 0, TO_THE_END)
         try:
             if self._fetch_piece(channel, piece, lambda position: None):
                 with self._changed:
@@ -343,7 +295,7 @@ class Consumer:
                 self._stop.wait(_BEAT_S)
                 return
 
-    def _next_piece(self) -> _Piece | None:
+    def _next_piece(self) -> Piece | None:
         """What to fetch next; None where there is nothing now."""
         with self._changed:
             if not self._has_room():
@@ -359,7 +311,7 @@ class Consumer:
             return None
         if "piece" in found:
             names = ("piece", "split", "begin", "end", "first", "stop")
-            return _Piece(member, *[found[name] for name in names])
+            return Piece(member, *[found[name] for name in names])
         if found["over"]:
             with self._changed:
                 self._is_over = True
@@ -368,12 +320,12 @@ class Consumer:
 
     def _has_room(self) -> bool:
         """Waits for room for more elements; False if none are wanted any more."""
-        while self._goes_on() and self._outstanding >= self._most:
+        while self._goes_on() and self._ahead.room <= 0:
             self._changed.wait()
         return self._goes_on()
 
     def _fetch_piece(
-        self, channel: GrpcChannel, piece: _Piece, reached: Callable[[int], None]
+        self, channel: GrpcChannel, piece: Piece, reached: Callable[[int], None]
     ) -> bool:
         """Fetches a piece; False if it is not wanted to its end.
 
@@ -386,23 +338,23 @@ class Consumer:
         position, ended = piece.position, False
         while not ended:
             with self._changed:
-                if not self._has_room() or piece.number in self._refused:
+                if not self._has_room() or self._ahead.is_refused(piece):
                     break
-                most = self._most - self._outstanding
+                most = self._ahead.room
             if piece.stop != TO_THE_END:
                 most = min(most, piece.stop - position)
             items, ended = self._call_worker(channel, piece, position, most)
             first, position = position, position + len(items)
             if piece.stop != TO_THE_END and position >= piece.stop:
                 ended = True
-            self._add(_Chunk(piece, first, deque(items), ended, size=len(items)))
+            self._add(Chunk(piece, first, deque(items), ended, size=len(items)))
             reached(position)
         if not self._shares and (not ended or piece.stop != TO_THE_END):
             self._release(channel, piece)
         return ended
 
     def _call_worker(
-        self, channel: GrpcChannel, piece: _Piece, position: int, most: int
+        self, channel: GrpcChannel, piece: Piece, position: int, most: int
     ) -> tuple[list[Item], bool]:
         seed = hashlib.blake2b(f"{self._job} {piece.split}".encode(), digest_size=7)
         fields = {
@@ -422,7 +374,7 @@ class Consumer:
             )
         return items, found.get("ended") is True
 
-    def _release(self, channel: GrpcChannel, piece: _Piece) -> None:
+    def _release(self, channel: GrpcChannel, piece: Piece) -> None:
         """Tells a worker that nobody wants the rest."""
         fields = {"job": self._job, "piece": piece.number}
         try:
@@ -430,11 +382,10 @@ class Consumer:
         except errors.OpError:
             return  # it ends by itself what nobody asks for
 
-    def _add(self, chunk: _Chunk) -> None:
+    def _add(self, chunk: Chunk) -> None:
         with self._changed:
             if chunk.items or chunk.done:
-                self._outstanding += chunk.size
-                (self._fetched if self._claims else self._ready).append(chunk)
+                self._ahead.add(chunk)
                 self._changed.notify_all()
 
     # --- claims ---------------------------------------------------------------------
@@ -443,40 +394,26 @@ class Consumer:
         """Claims what was fetched; or tells, afterwards, what was read."""
         while True:
             with self._changed:
-                while not (self._is_closed or self._error or self._next_to_settle()):
-                    if self._is_over and not self._fetched:
-                        return
-                    self._changed.wait()
-                if self._is_closed or self._error:
-                    return
                 chunk = self._next_to_settle()
-            assert chunk is not None
+            if chunk is None:
+                return
             granted = self._claim(chunk)
             with self._changed:
-                if self._claims:
-                    self._fetched.popleft()
-                    self._take_over(chunk, granted)
+                self._ahead.settled(granted)
                 self._changed.notify_all()
 
-    def _next_to_settle(self) -> _Chunk | None:
-        if not self._claims:
-            while self._read:
-                chunk = self._read.popleft()
-                if chunk.done:
-                    self._read.appendleft(chunk)
-                    return chunk
-            return None
-        ahead = sum(1 for chunk in self._ready if chunk.items)
-        return self._fetched[0] if self._fetched and ahead < _READY else None
+    def _next_to_settle(self) -> Chunk | None:
+        """Waits for a chunk; None if there will be none."""
+        while not (self._is_closed or self._error):
+            chunk = self._ahead.next_to_settle()
+            if chunk is not None:
+                return chunk
+            if self._is_over and not self._ahead.has_unclaimed:
+                return None
+            self._changed.wait()
+        return None
 
-    def _take_over(self, chunk: _Chunk, granted: bool) -> None:
-        if granted:
-            self._ready.append(chunk)
-        else:
-            self._outstanding -= chunk.size
-            self._refused.add(chunk.piece.number)
-
-    def _claim(self, chunk: _Chunk) -> bool:
+    def _claim(self, chunk: Chunk) -> bool:
         """Whether the elements of a chunk are this consumer's."""
         fields = {
             **{"job": self._job, "consumer": chunk.piece.member},
@@ -487,7 +424,3 @@ class Consumer:
             return self._ask("Claim", fields)["granted"] is True
         except errors.AbortedError:
             return False
-        finally:
-            if not self._claims:
-                with self._changed:
-                    self._read.popleft()
