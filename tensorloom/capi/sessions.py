@@ -300,7 +300,7 @@ def load_saved_model(
     from google.protobuf.message import DecodeError
 
     from tensorloom.protos.config_pb2 import RunOptions
-    from tensorloom.saved_model import loader
+    from tensorloom.saved_model import export_directory, loader
 
     if graph._operations:
         raise invalid_argument("Graph is non-empty.")
@@ -308,6 +308,11 @@ def load_saved_model(
         RunOptions.FromString(run_options)
     except DecodeError:
         raise invalid_argument("Unparseable RunOptions proto") from None
+    if export_directory.find_message(export_dir) is None:
+        raise _not_found(
+            "Could not find SavedModel .pb or .pbtxt at supplied export directory "
+            f"path: {export_dir}"
+        )
     session = new_session(graph, target, config)
     try:
         with graph.as_default():

@@ -160,8 +160,19 @@ static void loop_in_function(void) {
   TF_DeleteGraph(in);
 }
 
+static void saved_model(void) {
+  TF_Graph* in = TF_NewGraph();
+  TF_SessionOptions* options = TF_NewSessionOptions();
+  const char* tags[] = {"serve"};
+  SAID(TF_LoadSessionFromSavedModel(options, NULL, "/no/such", tags, 1, in, NULL,
+                                    status));
+  TF_DeleteSessionOptions(options);
+  TF_DeleteGraph(in);
+}
+
 int main(void) {
   begin();
+  saved_model();
   names();
   placeholders();
   types();
