@@ -25,6 +25,7 @@ _WITH_PYTHON = (
     "sessions",
     "registry",
     "own",
+    "refusals",
     "threads",
 )
 
