@@ -55,6 +55,10 @@ demo-serve: $(VENV)/.user ## digits behind a model server, whose versions change
 examples: $(VENV)/.user ## train each example to the quality that it promises; ONLY=REGEX
 	@$(BIN)/python tools/train_examples.py $(if $(ONLY),--only '$(ONLY)')
 
+.PHONY: simulation-figures
+simulation-figures: $(VENV)/.user ## the pictures of docs/simulation.md
+	@$(BIN)/python -m tools.simulation_figures
+
 .PHONY: test
 test: $(VENV)/.dev ## the tests that need nothing but Python
 	$(CHECKED) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto $(PYTEST_ARGS) $(call failed-again)

@@ -1,4 +1,4 @@
-"""`tensorloom simulate`: a training on a simulated cluster, under random faults."""
+"""`tensorloom simulate`: programs on a simulated cluster, under random faults."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from tensorloom.cli.command import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tensorloom.simulate.faults import Fault
+    from tensorloom.simulate.training import Outcome
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0,
         metavar="SEED",
         help="the seed of the first one; the next ones follow (default: 0)",
+    )
+    parser.add_argument(
+        "--program",
+        choices=("training", "collectives"),
+        default="training",
+        help="what runs there: a training with parameter servers, or tasks that reduce "
+        "values with each other (default: training)",
     )
     parser.add_argument(
         "--show", action="store_true", help="show the faults of each, and what was done"
@@ -56,8 +64,7 @@ def _execute(options: argparse.Namespace) -> int:
 
 def _run(seed: int, options: argparse.Namespace) -> bool:
     """Runs one schedule and says how it went; whether all was kept."""
-    from tensorloom.simulate.training import run_seed
-
+    run_seed = _program(options.program)
     outcome = run_seed(seed)
     if options.json:
         faults = [str(fault) for fault in outcome.faults]
@@ -68,15 +75,21 @@ def _run(seed: int, options: argparse.Namespace) -> bool:
     elif outcome.broken:
         print(outcome, flush=True)
     if outcome.broken and not options.json:
-        _say_what_it_needs(seed, outcome.faults)
+        _say_what_it_needs(options.program, seed, outcome.faults)
     return not outcome.broken
 
 
-def _say_what_it_needs(seed: int, faults: Sequence[Fault]) -> None:
+def _program(name: str) -> Callable[..., Outcome]:
+    from tensorloom.simulate import collectives, training
+
+    return collectives.run_seed if name == "collectives" else training.run_seed
+
+
+def _say_what_it_needs(program: str, seed: int, faults: Sequence[Fault]) -> None:
     """Leaves out what a run fails without, and says how to run it again."""
     from tensorloom.simulate.faults import shrunk
-    from tensorloom.simulate.training import run_seed
 
+    run_seed = _program(program)
     needed = shrunk(faults, lambda some: bool(run_seed(seed, some).broken))
     if needed:
         print("It needs no more faults than these:")
@@ -84,12 +97,13 @@ def _say_what_it_needs(seed: int, faults: Sequence[Fault]) -> None:
             print(f"  {fault}")
     else:
         print("It fails without any fault.")
-    print(f"Again: tensorloom simulate --first {seed} --faults 1 --show", flush=True)
+    again = f"--program {program} --first {seed} --faults 1 --show"
+    print(f"Again: tensorloom simulate {again}", flush=True)
 
 
 COMMAND = Command(
     "simulate",
-    "run a training on a simulated cluster, under random faults",
+    "run programs on a simulated cluster, under random faults",
     _add_arguments,
     _execute,
 )

@@ -15,6 +15,7 @@ from tensorloom.master.run.master_service import MasterService
 from tensorloom.simulate.calls import Listener, SimChannel
 from tensorloom.simulate.simulation import SCHEME, Simulation
 from tensorloom.train.cluster_spec import ClusterSpec
+from tensorloom.worker.collective.task_collectives import TaskCollectives
 from tensorloom.worker.run.worker import Worker
 from tensorloom.worker.run.worker_service import WorkerService
 
@@ -57,7 +58,12 @@ class SimTask:
             lambda address: SimChannel(network, address),
             wait_limit_s(),
         )
-        self.worker = Worker(self.name, devices, directory)
+        collectives = TaskCollectives(
+            self.name,
+            directory,
+            {device.name: device.incarnation for device in devices},
+        )
+        self.worker = Worker(self.name, devices, directory, None, collectives)
         directory.set_own_worker(self.worker)
         self.master = RenamingMaster(
             directory,

@@ -41,7 +41,7 @@ _TASK_TIMEOUT_S: Final = 20.0
 _LIMIT_S: Final = 3600.0
 _LOCKS: Final = "locks0"
 # After which a program begins again with a new session.
-_LOST: Final = (
+LOST: Final = (
     errors.UnavailableError,
     errors.AbortedError,
     errors.FailedPreconditionError,
@@ -196,7 +196,7 @@ class Training:
         while self._done[index] < _STEPS:
             try:
                 self._train(task, model, index)
-            except _LOST:
+            except LOST:
                 self._simulation.sleep(1.0)
         claim = self._claim()
         if claim is not None:
@@ -206,7 +206,7 @@ class Training:
         """Becomes the chief, if no other process is."""
         try:
             claim = writers.claim(self._directory, wait=False)
-        except _LOST:
+        except LOST:
             return None
         if claim is not None:
             self.promises.is_chief(claim)

@@ -33,5 +33,5 @@ def test_a_broken_promise_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert "seed 40:" in output.out
     assert "was lost" in output.out
     assert "It fails without any fault." in output.out
-    assert "tensorloom simulate --first 40 --faults 1" in output.out
+    assert "simulate --program training --first 40 --faults 1" in output.out
     assert "1 broke a promise" in output.err

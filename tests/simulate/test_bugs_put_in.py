@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 # After so many schedules a bug counts as not found.
-_MOST = 400
+_MOST = 1000
 
 
 @pytest.fixture(autouse=True)

@@ -109,10 +109,16 @@ class Exchange:
         return len(self.devices)
 
     def _name(self, source: int, target: int, part: str) -> str:
-        device = self.devices[source]
-        return rendezvous_key(
-            device, self._incarnations[device], self.devices[target], self._piece(part)
-        )
+        device, receiver = self.devices[source], self.devices[target]
+        piece = self._piece(part)
+        if self._is_ours(device) and self._is_ours(receiver):
+            # A member that was restarted takes no piece that was for its last life.
+            piece = f"{piece}@{self._incarnations[receiver]}"
+        return rendezvous_key(device, self._incarnations[device], receiver, piece)
+
+    def _is_ours(self, device: str) -> bool:
+        task = task_of(device)
+        return task == task_of(self._device) or self._peers.is_tensorloom(task)
 
     def _piece(self, part: str) -> str:
         return f"{self._key}:{part}"
