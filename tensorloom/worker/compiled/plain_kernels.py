@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
+from tensorloom.kernels.torch.convolution.window import from_nchw, to_nchw
+from tensorloom.kernels.torch.pooling import pool
 from tensorloom.worker.compile.emitter import Emitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tensorloom.framework.graph.graph_ir import Node
-    from tensorloom.framework.registry.op_kernel import KernelDef
+    from tensorloom.framework.registry.op_kernel import KernelDef, OpKernelConstruction
     from tensorloom.worker.compile.values import Scope, Value
 
 _ELEMENTWISE: Final[Mapping[str, Callable[..., torch.Tensor]]] = {
@@ -69,6 +71,8 @@ class TracedEmitter(Emitter):
         self, kernel: KernelDef, scope: Scope, node: Node, inputs: Sequence[Value]
     ) -> Callable[..., Any]:
         plain = None if kernel.host else plain_kernel(node)
+        if node.op == "MaxPool":
+            plain = max_pool(self.construction(scope, node, inputs))
         return plain or super()._made(kernel, scope, node, inputs)
 
 
@@ -81,6 +85,32 @@ def plain_kernel(node: Node) -> Callable[..., torch.Tensor] | None:
     if node.op == "_FusedMatMul":
         return _fused_product(node)
     return None
+
+
+def max_pool(c: OpKernelConstruction) -> Callable[..., torch.Tensor]:
+    """The maxima of images, without a look whether NaN is among them.
+
+    NaN is no maximum, and the smallest one is finite.
+    """
+    geometry = pool.decode_geometry(c)
+    plan_for = pool.cached_plans(geometry)
+    infinite = float("inf")
+
+    def compute(image: torch.Tensor) -> torch.Tensor:
+        plan = plan_for(tuple(image.shape))
+        if not image.numel() or 0 in plan.outputs:
+            return pool.no_windows(image, plan, geometry.data_format)
+        numbers = image.nan_to_num(-infinite, infinite, -infinite)
+        nchw = to_nchw(numbers, geometry.data_format)
+        if plan.extra is not None:
+            nchw = torch.constant_pad_nd(nchw, plan.extra, -infinite)
+        values = torch.nn.functional.max_pool2d(
+            nchw, geometry.window, geometry.stride, plan.padding, 1, plan.ceil_mode
+        )
+        least = torch.finfo(values.dtype).min
+        return from_nchw(values.clamp_min(least), geometry.data_format)
+
+    return compute
 
 
 def _reduction(

@@ -121,6 +121,21 @@ def _control_edges(x: Any) -> Any:
     return third, first, added
 
 
+def _maxima(x: Any) -> Any:
+    with _jit_scope():
+        images = tf.reshape(x * 2.0, [-1, 8, 10, 1])
+        return tf.nn.max_pool(images, 2, 2, "SAME") + 1.0
+
+
+def _maxima_with_gradient(x: Any) -> Any:
+    """The pool is no member, and cuts what is before it from what is behind it."""
+    with _jit_scope():
+        images = tf.exp(tf.tanh(tf.reshape(x, [-1, 8, 10, 1])))
+        pool = tf.nn.max_pool(images, 2, 2, "SAME")
+        loss = tf.reduce_sum(tf.exp(pool) * 3.0)
+    return loss, tf.gradients(loss, images)
+
+
 _CASES: list[tuple[_Build, int]] = [
     (_in_scope, 1),
     (_computation, 1),
@@ -130,6 +145,8 @@ _CASES: list[tuple[_Build, int]] = [
     (_training, 3),
     (_references, 2),
     (_control_edges, 2),
+    (_maxima, 1),
+    (_maxima_with_gradient, 2),
 ]
 
 

@@ -74,7 +74,18 @@ def _images(x: Any, y: Any) -> Any:
     return tf.nn.avg_pool(layer * 2.0, 2, 2, "SAME") + 1.0
 
 
-_CASES = [_elementwise, _reductions, _layers, _shapes, _gradients, _images]
+def _maxima(x: Any, y: Any) -> Any:
+    image = tf.reshape(tf.concat([x, y], 0), [2, 96, 24, 4])
+    # Windows of NaN alone, and of -inf: the least number is their maximum.
+    odd = tf.where(image < 0.9, image, tf.log(image - 2.0))
+    odd = tf.where(odd < 0.1, tf.log(odd * 0.0), odd)
+    sides = tf.nn.max_pool(odd, 2, 2, "VALID") * 2.0
+    beyond = tf.nn.max_pool(odd, [1, 3, 2, 1], [1, 2, 3, 1], "SAME")
+    small = tf.nn.max_pool(odd[:, :2, :2] + 0.0, 1, 1, "SAME")
+    return sides + 1.0, beyond + 0.0, small * 1.0
+
+
+_CASES = [_elementwise, _reductions, _layers, _shapes, _gradients, _images, _maxima]
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -48,7 +48,7 @@ _ARITHMETIC: Final = frozenset(
         *("Greater", "GreaterEqual", "LogicalAnd", "LogicalOr", "Select", "SelectV2"),
         *("BiasAdd", "BiasAddGrad", "Softmax", "LogSoftmax", "L2Loss"),
         *("MatMul", "BatchMatMul", "BatchMatMulV2", "_FusedMatMul", "_SumOfMatMuls"),
-        *("Conv2D", "_FusedConv2D", "DepthwiseConv2dNative", "AvgPool"),
+        *("Conv2D", "_FusedConv2D", "DepthwiseConv2dNative", "AvgPool", "MaxPool"),
         *("Sum", "Mean", "Max", "Min", "Prod", "All", "Any"),
         *("_SigmoidCrossEntropy", "_SigmoidCrossEntropyGrad", "_MeanGrad"),
     }
@@ -104,7 +104,22 @@ def is_compilable(node: Node, nodes: Mapping[str, Node]) -> bool:
         return False  # a reference is none of them, either
     if node.op in _FLOATS_ALONE and not node.output_types[0].is_floating:
         return False
+    if node.op == "MaxPool" and not _is_plain_pool(node):
+        return False
     return all(
         nodes[node.inputs[index][0]].op == "Const"
         for index in _CONSTANT_INPUTS.get(node.op, ())
+    )
+
+
+def _is_plain_pool(node: Node) -> bool:
+    """Whether a max pool is of images of floats, and nobody asks where the maxima are.
+
+    Its gradient would have to find them again.
+    """
+    attrs = node.attrs
+    depth = 1 if attrs["data_format"] == b"NCHW" else 3
+    is_flat = attrs["data_format"] in (b"NHWC", b"NCHW") and attrs["ksize"][depth] == 1
+    return (
+        is_flat and bool(attrs.get("_values_only")) and node.output_types[0].is_floating
     )
