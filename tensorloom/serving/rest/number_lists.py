@@ -27,6 +27,10 @@ _WRONG: Final = (b"0[", b"]0", b"[]", b"[,", b",,", b",]")
 _PLACE: Final = secrets.token_hex(16)
 _PLACE_JSON: Final = f'"{_PLACE}"'.encode()
 _KEYS: Final = ("inputs", "instances")
+# What NumPy's arrays may have.
+_MOST_AXES: Final = 64
+# Longer ones are not kept.
+_MOST_KEPT_BYTES: Final = 1 << 16
 # For shorter ones it is not worth it.
 _LEAST_BYTES: Final = 256
 
@@ -65,7 +69,9 @@ def read(body: bytes) -> dict[str, Any] | None:
         return None
     text = body[start:end]
     zeros = text.translate(_AS_ZEROS, _SPACES)
-    shape = _shape_of(zeros.translate(None, b"0"))
+    brackets = zeros.translate(None, b"0")
+    is_kept = len(brackets) <= _MOST_KEPT_BYTES
+    shape = (_kept_shape_of if is_kept else _shape_of)(brackets)
     if shape is None or any(pair in zeros for pair in _WRONG):
         return None
     try:
@@ -84,11 +90,10 @@ def read(body: bytes) -> dict[str, Any] | None:
     return found
 
 
-@functools.lru_cache(64)
 def _shape_of(brackets: bytes) -> tuple[int, ...] | None:
     """The shape of an array with these brackets and commas; None: they are of none."""
     rank = len(brackets) - len(brackets.lstrip(b"["))
-    if not 0 < rank <= len(brackets) // 2:
+    if not 0 < rank <= min(_MOST_AXES, len(brackets) // 2):
         return None
     # The innermost list is as long as its commas say; one around others, as often as
     # the first of them is repeated.
@@ -102,3 +107,6 @@ def _shape_of(brackets: bytes) -> tuple[int, ...] | None:
         written = b"[" + b",".join([written] * repeats) + b"]"
         sizes.append(repeats)
     return tuple(reversed(sizes)) if written == brackets else None
+
+
+_kept_shape_of = functools.lru_cache(64)(_shape_of)

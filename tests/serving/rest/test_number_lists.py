@@ -57,6 +57,7 @@ def test_arrays(value: object, separators: tuple[str, str]) -> None:
         *("[1-]", "[--1]", "[1.]", "[.5]", "[+1]", "[1e]", "[e]", "[NaN]", "[true]"),
         *('["1"]', "[null]", "[{}]", "[1]]", "[[1]", "[1],[2]", "[1].[2]", "3", '"["'),
         *("[[1,2],3[,4]]", "[[1,2]3,[4]]", "[1e999]"),
+        *("[" * 65 + "1" + "]" * 65, "[" * 100_000 + "]" * 100_000),
         *('[1], "instances": 0', '[1], "x": [1]', '[1], "signature_name": 3'),
     ],
 )
@@ -69,6 +70,13 @@ def test_what_is_left_to_others(text: str) -> None:
 )
 def test_other_bodies(body: bytes) -> None:
     assert number_lists.read(body + b" " * 256) is None
+
+
+def test_large_arrays() -> None:
+    value = np.arange(90_000).reshape(300, 300).tolist()
+    found = number_lists.read(_body(value))
+    assert found is not None
+    np.testing.assert_array_equal(found["inputs"].floats(np.float64), value)
 
 
 def test_an_integer_beyond_all_floats() -> None:
