@@ -13,6 +13,7 @@ import tensorloom as tf
 import tensorloom.elastic as elastic
 from tensorloom.coordination import open_coordinator
 from tensorloom.coordination.coordinator import Coordinator
+from tests.cluster import processes
 from tests.cluster.clusters import free_ports
 
 # Nobody is to be taken for dead because the machine is busy.
@@ -137,6 +138,11 @@ def open_session(made: Job, server: tf.train.Server, **options: Any) -> Any:
         coordinator=made.coordinator(),
         **{"save_checkpoint_secs": None, **options},
     )
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether a condition comes true, on a busy machine too."""
+    return processes.eventually(condition, 300.0)
 
 
 def step_until(session: Any, step: Any, condition: Callable[[], bool]) -> Any:

@@ -11,8 +11,15 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.elastic.leader import Leader
-from tests.cluster.processes import eventually
-from tests.elastic.jobs import SHARDS, Job, Program, job, open_session, servers_of
+from tests.elastic.jobs import (
+    SHARDS,
+    Job,
+    Program,
+    eventually,
+    job,
+    open_session,
+    servers_of,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +51,7 @@ def test_a_leader_that_is_replaced_in_a_change(
         moved = move(self, change, ready)
         if self is leader:
             has_copied.set()
-            wakes_up.wait(120)
+            wakes_up.wait(300)
         return moved
 
     monkeypatch.setattr(Leader, "_move", move_and_sleep)
@@ -60,7 +67,7 @@ def test_a_leader_that_is_replaced_in_a_change(
 
     monkeypatch.setattr(leader._job, "publish", publish_and_tell)
     made.add_server(1)
-    assert has_copied.wait(120)
+    assert has_copied.wait(300)
     held = leader._job.lock._held
     leader._job.coordinator.give_back(held)  # its lease has ended
     assert eventually(lambda: servers_of(second) == {0, 1})

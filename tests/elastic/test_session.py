@@ -12,8 +12,7 @@ import pytest
 import tensorloom as tf
 import tensorloom.elastic as elastic
 from tensorloom.elastic.shard_steps import ShardSteps
-from tests.cluster.processes import eventually
-from tests.elastic.jobs import SHARDS, Job, job, open_session, servers_of
+from tests.elastic.jobs import SHARDS, Job, eventually, job, open_session, servers_of
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ class _Thread(threading.Thread):
 
     def end(self) -> None:
         """Waits; the step must have been made."""
-        self.join(120)
+        self.join(300)
         assert not self.is_alive()
         if self.error is not None:
             raise self.error

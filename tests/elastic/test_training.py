@@ -13,11 +13,11 @@ import tensorloom as tf
 import tensorloom.dynamic_embedding as de
 import tensorloom.elastic as elastic
 from tensorloom.elastic.leader import Leader
-from tests.cluster.processes import eventually
 from tests.elastic.jobs import (
     SHARDS,
     Job,
     Program,
+    eventually,
     job,
     open_session,
     servers_of,
