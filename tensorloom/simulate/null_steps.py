@@ -178,7 +178,8 @@ def _graph(
             count = max(1, parameters.looked_up // len(servers))
             with tf.device(here):
                 rows = tf.random_uniform([count], 0, _ROWS, tf.int32, seed=worker + 1)
-            found = tf.gather(variable, rows)
+            with tf.device(f"/job:ps/task:{server}"):
+                found = tf.gather(variable, rows)
             with tf.device(here):
                 delta = tf.negative(found)
             updates.append(tf.scatter_add(variable, rows, delta))
