@@ -67,7 +67,7 @@ def test_every_workload_has_a_target() -> None:
         if workload.target is None:
             assert workload.seconds > 0
         else:
-            assert 0 < workload.target <= 1.2
+            assert 0 < workload.target <= 2.0
 
 
 @pytest.mark.parametrize(("seconds", "mark"), [(1.5, "pass"), (2.5, "miss")])

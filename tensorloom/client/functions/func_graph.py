@@ -312,6 +312,7 @@ class FuncGraph(Graph):
         name: str,
         output_types: Sequence[DType] | None = None,
         stack: Stack | None = None,
+        any_name: bool = False,
     ) -> Operation:
         """`Graph.add_operation`, with inputs from outside captured."""
         if any(t._op._graph is not self for t in inputs):
@@ -322,7 +323,9 @@ class FuncGraph(Graph):
                 else self.capture(t)
                 for i, t in enumerate(inputs)
             ]
-        return super().add_operation(op_def, inputs, attrs, name, output_types, stack)
+        return super().add_operation(
+            op_def, inputs, attrs, name, output_types, stack, any_name
+        )
 
     def control_dependencies(self, control_inputs: Any) -> Any:
         """Dependencies on operations outside become those of the whole call."""

@@ -61,16 +61,19 @@ class GradientGraph(FuncGraph):
         name: str,
         output_types: Sequence[DType] | None = None,
         stack: Stack | None = None,
+        any_name: bool = False,
     ) -> Operation:
         """`FuncGraph.add_operation`; what it reads of the forward graph is counted."""
         if self.frame is None:
             return super().add_operation(
-                op_def, inputs, attrs, name, output_types, stack
+                op_def, inputs, attrs, name, output_types, stack, any_name
             )
         is_shape = self.reads.is_forward_shape(op_def.name, inputs)
         if not is_shape:
             self._node_count.value += self.reads.count(inputs)
-        op = super().add_operation(op_def, inputs, attrs, name, output_types, stack)
+        op = super().add_operation(
+            op_def, inputs, attrs, name, output_types, stack, any_name
+        )
         if is_shape:
             self.reads.add_shapes(op._outputs)
         return op
