@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # Kept here, so that the list of torch's rows costs no import of torch.
 # TensorFlow has no such interface in Python.
 OURS_ALONE = re.compile("^worker: |^figure: ")
-LIBRARY_ALONE = re.compile("^lock service: |^allreduce: ")  # TensorFlow has none
+# TensorFlow has none of these.
+LIBRARY_ALONE = re.compile("^lock service: |^allreduce: |^elastic: ")
 C_API = re.compile("^C API: ")  # the wheel of 1.15 has no headers, torch no such API
 NOT_IN_115 = re.compile("^serving: ")  # the front end by hand is of Python today
 TORCH_ROWS = re.compile("MLP|CNN|residual|LSTM.*unrolled")
