@@ -481,15 +481,19 @@ class CleanupGraphRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     STEP_ID_FIELD_NUMBER: _builtins.int
+    MORE_FIELD_NUMBER: _builtins.int
     step_id: _builtins.int
+    more: _builtins.int
+    """Said by tensorloom's tasks: so many ids after it are those of ended steps, too."""
     def __init__(
         self,
         *,
         step_id: _builtins.int = ...,
+        more: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["step_id", b"step_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["more", b"more", "step_id", b"step_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1017,8 +1021,15 @@ class GetStepSequenceRequest(_message.Message):
 
     GRAPH_KEY_FIELD_NUMBER: _builtins.int
     FAILED_STEP_ID_FIELD_NUMBER: _builtins.int
+    TASK_FIELD_NUMBER: _builtins.int
+    INCARNATION_FIELD_NUMBER: _builtins.int
     failed_step_id: _builtins.int
     """Said by tensorloom's tasks: a step that has failed, so that all take another id."""
+    task: _builtins.str
+    """Said by them, too: who asks, and the incarnation of its first device. One that was
+    restarted takes another id than that of a step in which it was before.
+    """
+    incarnation: _builtins.int
     @_builtins.property
     def graph_key(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
@@ -1026,10 +1037,12 @@ class GetStepSequenceRequest(_message.Message):
         *,
         graph_key: _abc.Iterable[_builtins.int] | None = ...,
         failed_step_id: _builtins.int = ...,
+        task: _builtins.str = ...,
+        incarnation: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["failed_step_id", b"failed_step_id", "graph_key", b"graph_key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["failed_step_id", b"failed_step_id", "graph_key", b"graph_key", "incarnation", b"incarnation", "task", b"task"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

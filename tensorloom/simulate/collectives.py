@@ -53,6 +53,10 @@ class Reducing:
         self._attempts = dict.fromkeys(range(_TASKS), 0)
         # By member and its attempt: the sum in which it is.
         self._sums: dict[tuple[int, int], tuple[int, ...]] = {}
+        # By member and its attempt: the sum that it got.
+        self._got: dict[tuple[int, int], tuple[int, ...]] = {}
+        # By member: its first attempt after it was started last.
+        self._first = dict.fromkeys(range(_TASKS), 1)
         self._failed = 0
         self.broken: list[str] = []
 
@@ -92,6 +96,7 @@ class Reducing:
         self._processes[host] = self._simulation.start(host, lambda: self._work(index))
 
     def _work(self, index: int) -> None:
+        self._first[index] = self._attempts[index] + 1
         task = SimTask(self._simulation, self._cluster, "worker", index)
         while self._goes_on:
             try:
@@ -145,7 +150,11 @@ class Reducing:
         self._look_at(index, attempt, got)
 
     def _look_at(self, index: int, attempt: int, got: Any) -> None:
-        """One value of each member, all from one attempt, and the same for all."""
+        """One value of each member, all from one attempt, and the same for all.
+
+        Who gets two sums one after the other gets what all have got: of a sum that a
+        member did not get all hear, before or instead of the next one.
+        """
         parts = np.asarray(got).reshape(-1, _TASKS)
         found = tuple(int(number) for number in parts[0])
         if (parts != parts[0]).any():
@@ -160,6 +169,16 @@ class Reducing:
                 self._break(
                     f"what worker{member} gave as {number} is in two sums, {before} "
                     f"and {found}"
+                )
+        self._got[index, attempt] = found
+        last = self._got.get((index, attempt - 1))
+        if last is None or attempt == self._first[index]:
+            return  # it knows that it failed, or was restarted
+        for member, number in enumerate(found):
+            if self._got.get((member, number - 1)) != last:
+                self._break(
+                    f"worker{index} got {last} and {found}, and has not heard that "
+                    f"worker{member} did not get the first"
                 )
 
     def _break(self, text: str) -> None:

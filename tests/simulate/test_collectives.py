@@ -13,6 +13,7 @@ import tensorloom as tf
 from tensorloom.simulate.collectives import HOSTS, run_seed
 from tensorloom.simulate.faults import Fault
 from tensorloom.worker.collective import direct
+from tensorloom.worker.collective.task_collectives import TaskCollectives
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +24,8 @@ def _quiet() -> Iterator[None]:
     tf.logging.set_verbosity(before)
 
 
-@pytest.mark.parametrize("seed", range(2))
+# In the later ones a member is restarted, or fails, that others have a value of.
+@pytest.mark.parametrize("seed", [0, 1, 9, 126, 1014, 1108, 1123, 1196])
 def test_faults_break_no_sum(seed: int) -> None:
     outcome = run_seed(seed)
     assert not outcome.broken, str(outcome)
@@ -47,6 +49,18 @@ def test_a_member_is_killed_during_a_sum(host: str, seed: int) -> None:
         assert not outcome.broken, str(outcome)
         failed += outcome.facts["failed_steps"]
     assert failed
+
+
+def test_a_failure_that_the_leader_does_not_hear_of_is_found() -> None:
+    real = TaskCollectives.end_step
+
+    def end_step(self: Any, *args: Any) -> None:
+        real(self, *args)
+        self._expected.clear()
+
+    with mock.patch.object(TaskCollectives, "end_step", end_step):
+        outcome = run_seed(126)
+    assert "has not heard that worker1 did not get the first" in str(outcome)
 
 
 def test_a_value_that_is_added_twice_is_found() -> None:

@@ -46,6 +46,7 @@ class CollectiveSteps(Protocol):
 
         Raises:
           errors.UnavailableError: the leader is gone.
+          errors.AbortedError: the last step went well here, but not on another task.
         """
         ...
 

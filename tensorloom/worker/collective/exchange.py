@@ -6,7 +6,7 @@ tensors, TensorFlow's ask for them by `RecvBuf`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -224,14 +224,14 @@ class Exchange:
             period_s = max(task_timeout_s() / 2, 1.0)
             while token is not None and not changed.wait(period_s):
                 with lock:
-                    devices = set(left.values())
+                    devices = dict.fromkeys(left.values())  # in order
                 self._check_are_there(devices)
         finally:
             if token is not None:
                 self._cancellation.deregister(token)
         self._cancellation.check()
 
-    def _check_are_there(self, devices: set[str]) -> None:
+    def _check_are_there(self, devices: Iterable[str]) -> None:
         for device in devices:
             task = task_of(device)
             if task == task_of(self._device):

@@ -85,11 +85,17 @@ class CollectiveService:
         )
 
     def get_step_sequence(self, request: Any, call: Call) -> Any:
-        """The id of the next step of graphs; of one that has failed, another."""
+        """The id of the next step of graphs.
+
+        Of one that has failed, or in which the asking task was before it was restarted,
+        another.
+        """
         response = worker_methods()["GetStepSequence"].response()
         for key in request.graph_key:
             if request.failed_step_id:
-                self._of_task.renew(key, request.failed_step_id)
+                self._of_task.renew(key, request.failed_step_id, request.task)
+            if request.task:
+                self._of_task.meet(key, request.task, request.incarnation)
             step_id = self._of_task.sequences.begin(key)
             response.step_sequence.add(graph_key=key, next_step_id=step_id)
         return response

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,7 @@ from tensorloom.worker.collective.groups import (
     Terms,
     is_full_name,
 )
-from tensorloom.worker.collective.sequences import StepSequences, next_id
+from tensorloom.worker.collective.sequences import Ended, StepSequences, next_id
 
 if TYPE_CHECKING:
     import threading
@@ -57,20 +57,27 @@ class TaskCollectives:
         self.instances = InstanceTable()
         self.sequences = StepSequences()
         self._own = own_incarnations
+        # Of this process, as the leader is told.
+        self._life = next(iter(own_incarnations.values()), 0) & 0xFFFFFFFFFFFFFFFF
         self._leader = leader
         self._lock = concurrency.Lock()
         self._known: dict[tuple[str, int], Group] = {}
         self._agreed: dict[tuple[str, int, int, str], tuple[Terms, bool, int]] = {}
         self._failed: dict[int, int] = {}  # by graph key: the step that failed here
+        # By graph key, where this task leads: what comes after a step that went well.
+        self._expected: dict[int, int] = {}
+        # By graph key: what has ended with a step that failed here, as the others hear
+        # with this task's next step.
+        self._untold: dict[int, Ended | None] = {}
         self._turns: dict[int, threading.Lock] = {}
         # Whether a task of TensorFlow is in a group of this one's.
         self._is_mixed = False
         #: Lets a step begin again under its id.
         self.reopen: Callable[[int], None] = lambda step_id: None
-        #: Ends a step with an error, also one that has not begun.
-        self.abort: Callable[[int, errors.OpError], None] = lambda step_id, error: None
+        #: Ends steps with an error; those that have not begun here never will.
+        self.refuse: Callable[[Iterable[int], errors.OpError], None] = _nothing
         # Tasks that may have been restarted since they said who they are.
-        self._doubted: set[str] = set()
+        self._doubted: dict[str, None] = {}
 
     def leader_of(self, named: str) -> str:
         """The task that leads, where a node or session names one; "": none does."""
@@ -215,11 +222,11 @@ class TaskCollectives:
           errors.UnavailableError: a task does not answer.
         """
         with self._lock:
-            doubted = self._doubted.intersection(group.tasks)
+            doubted = [task for task in group.tasks if task in self._doubted]
         for task in doubted:
             self.peers.ask(task)
             with self._lock:
-                self._doubted.discard(task)
+                self._doubted.pop(task, None)
         return {device: self._incarnation(device) for device in group.devices}
 
     def _incarnation(self, device: str) -> int:
@@ -235,7 +242,9 @@ class TaskCollectives:
         They may have been restarted: a leader then knows nothing of the group.
         """
         with self._lock:
-            self._doubted.update(task for task in group.tasks if task != self.task)
+            self._doubted.update(
+                dict.fromkeys(task for task in group.tasks if task != self.task)
+            )
             self._known = {
                 key: known for key, known in self._known.items() if key[1] != group.key
             }
@@ -257,15 +266,24 @@ class TaskCollectives:
 
         Raises:
           errors.UnavailableError: the leader is gone.
+          errors.AbortedError: the last step went well here, but not on another task.
         """
         if leader == self.task:
-            return self.sequences.begin(graph_key)
+            self._tell(self._untold.pop(graph_key, None), self.task)
+            own: int = self.sequences.begin(graph_key)
+            if self._expected.pop(graph_key, own) != own:
+                raise errors.AbortedError(
+                    None, None, "The last step of this graph has failed on another task"
+                )
+            return own
         step_id = self.sequences.peek(graph_key)
         if step_id is not None:
             return step_id
         fields = {
             "graph_key": [graph_key],
             "failed_step_id": self._failed.get(graph_key, 0),
+            "task": self.task,
+            "incarnation": self._life,
         }
         response = self._ask(leader, "GetStepSequence", fields, cancellation)
         for sequence in response.step_sequence:
@@ -279,25 +297,51 @@ class TaskCollectives:
         """The step has ended; see `CollectiveSteps`."""
         if is_well:
             self.sequences.retire(graph_key, step_id)
+            if leader == self.task:
+                self._expected[graph_key] = next_id(step_id)
         elif self._is_mixed and is_alone:
             # TensorFlow's masters give the next step the same id.
             self.reopen(step_id)
         elif leader == self.task:
-            self.renew(graph_key, step_id)
+            ended = self.sequences.renew(graph_key, step_id)
+            self._refuse(ended, self.task)
+            # Not at once: they may be about to hear what is wrong.
+            self._untold[graph_key] = ended
         else:
             self._failed[graph_key] = step_id
             self.sequences.forget(graph_key)
 
-    def renew(self, graph_key: int, step_id: int) -> None:
-        """A step has failed somewhere: this task, which leads, numbers anew."""
-        if not self.sequences.renew(graph_key, step_id):
+    def renew(self, graph_key: int, step_id: int, told_by: str = "") -> None:
+        """A step has failed on another task: this one, which leads, numbers anew."""
+        ended = self.sequences.renew(graph_key, step_id)
+        self._refuse(ended, told_by)
+        self._tell(ended, told_by)
+
+    def meet(self, graph_key: int, task: str, life: int) -> None:
+        """A task asks this one, which leads, for an id; see `StepSequences.meet`."""
+        if self._is_mixed:
+            return  # TensorFlow's tasks ask once, and count on from there
+        ended = self.sequences.meet(graph_key, task, life)
+        self._refuse(ended, task)
+        self._tell(ended, task)
+
+    def _refuse(self, ended: Ended | None, told_by: str) -> None:
+        """Ends steps here, where they may be under way."""
+        if ended is None:
             return
-        error = errors.AbortedError(
-            None, None, f"Step {step_id} has failed on another task"
-        )
-        self.abort(step_id, error)  # this task may be in it still
-        # Those whose part went well are in the next one, which will not begin here.
-        self.abort(next_id(step_id), error)
+        place = told_by or "another task"
+        error = errors.AbortedError(None, None, f"The step has failed on {place}")
+        self.refuse(range(ended.first, ended.first + ended.count), error)
+
+    def _tell(self, ended: Ended | None, told_by: str) -> None:
+        """Ends them at the other members."""
+        if ended is None:
+            return
+        fields = {"step_id": ended.first, "more": ended.count - 1}
+        for task in ended.tasks:
+            if task not in (self.task, told_by):
+                with suppress(errors.OpError):  # it is gone, and so are its steps
+                    self.peers.start_call(task, "CleanupGraph", fields, _nothing)
 
     # --- calls -----------------------------------------------------------------------
 
@@ -326,6 +370,10 @@ class TaskCollectives:
 
 def _internal(message: str) -> errors.InternalError:
     return errors.InternalError(None, None, message)
+
+
+def _nothing(*_: object) -> None:
+    """Of a task without steps; and of calls whose outcome does not matter."""
 
 
 def _settling(

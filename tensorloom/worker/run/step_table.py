@@ -454,6 +454,16 @@ class StepTable:
             self._entry(step_id)
             self.abort(step_id, error)
 
+    def refuse(self, step_ids: Iterable[int], error: errors.OpError) -> None:
+        """As `abort`; those of the steps that have not begun here never will."""
+        for step_id in step_ids:
+            with self._lock:
+                is_known = step_id in self._entries
+                if not is_known:
+                    self._remember(step_id)
+            if is_known:
+                self.abort(step_id, error)
+
     def lose(self, task: str) -> None:
         """Ends the waits for tensors that a task has pushed, as they may be lost."""
         if task == self._task:
@@ -481,11 +491,14 @@ class StepTable:
         """Forgets a step whose parts have all ended."""
         with self._lock:
             entry = self._entries.pop(step_id, None)
-            self._over[step_id] = None
-            while len(self._over) > _REMEMBERED:
-                self._over.popitem(last=False)
+            self._remember(step_id)
         if entry is not None:
             entry.rendezvous.abort(_cleaned_up(step_id))
+
+    def _remember(self, step_id: int) -> None:
+        self._over[step_id] = None
+        while len(self._over) > _REMEMBERED:
+            self._over.popitem(last=False)
 
     def abandon(self, step_id: int) -> None:
         """Cancels what still runs of an abandoned step, and forgets the step."""

@@ -54,7 +54,7 @@ class Worker:
         self.steps = StepTable(task, peers, collectives)
         if collectives is not None:
             collectives.reopen = self.steps.reopen
-            collectives.abort = self.steps.fail
+            collectives.refuse = self.steps.refuse
         self.local_devices = list(devices)
         self._by_name = {device.name: device for device in devices}
         for device in devices:

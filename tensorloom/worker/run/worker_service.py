@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.debug import watches
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from tensorloom.worker.run.worker import Worker
 
 _NO_OPTIONS = StepOptions()
+
+# How many steps a call may end beside the one that it names: anybody can say a number.
+_MOST_MORE: Final = 255
 
 # Masters that never created a session on the worker share this one.
 _LEGACY_SESSION = ""
@@ -362,8 +365,10 @@ class WorkerService:
             self._worker.cleanup_step(step_id)
 
     def _cleanup_graph(self, request: Any, call: Call) -> Any:
-        self._partial.forget(request.step_id)
-        self._worker.end_abandoned_step(request.step_id, lambda: None)
+        count = 1 + min(max(request.more, 0), _MOST_MORE)
+        for step_id in range(request.step_id, request.step_id + count):
+            self._partial.forget(step_id)
+            self._worker.end_abandoned_step(step_id, lambda: None)
         return worker_methods()["CleanupGraph"].response()
 
     def _cleanup_all(self, request: Any, call: Call) -> Any:

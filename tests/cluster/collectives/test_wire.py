@@ -197,3 +197,32 @@ def test_step_ids_are_in_range(task: _Task) -> None:
     assert [found.graph_key for found in answer.step_sequence] == keys
     for found in answer.step_sequence:
         assert 0 < found.next_step_id < 1 << 57
+
+
+def test_a_restarted_task_gets_another_id(task: _Task) -> None:
+    """And what waits in the step that it was in ends."""
+    asking = {"graph_key": [31], "task": "/job:worker/replica:0/task:1"}
+
+    def next_id(incarnation: int) -> int:
+        answer = task.call("GetStepSequence", incarnation=incarnation, **asking)
+        return int(answer.step_sequence[0].next_step_id)
+
+    first = next_id(1)
+    assert next_id(1) == first
+    _, (done, outcome) = task.start("RecvBuf", **piece(task, step_id=first))
+    while not task.worker.steps.waited_keys().get(first):
+        threading.Event().wait(0.001)
+    assert next_id(2) != first
+    assert done.wait(60)
+    assert isinstance(outcome[0], errors.AbortedError)
+
+
+@pytest.mark.parametrize("more", [-HUGE, 0, 2, HUGE])
+def test_steps_that_end_together(task: _Task, more: int) -> None:
+    """As many as a failure can concern, whatever the message says."""
+    first = 1000
+    task.call("CleanupGraph", step_id=first, more=more)
+    with pytest.raises(errors.AbortedError):
+        task.worker.steps.rendezvous(first + max(0, min(more, 200)))
+    if more < HUGE:
+        task.worker.steps.rendezvous(first + max(0, more) + 1)

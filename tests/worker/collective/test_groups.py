@@ -144,11 +144,46 @@ def test_step_ids_count_up_and_change_after_a_failure() -> None:
     assert sequences.begin(4) == first
     assert 0 < first < 1 << 57
     sequences.retire(4, first)
-    assert sequences.peek(4) == (first + 1) % (1 << 57)
-    second = sequences.begin(4)
-    assert not sequences.renew(4, first)
-    assert sequences.renew(4, second)
-    assert sequences.begin(4) != second
+    assert sequences.peek(4) == first + 1
+    assert sequences.renew(4, first - 1) is None
+    ended = sequences.renew(4, first)  # after it went well here
+    assert ended is not None
+    assert ended.first == first
+    assert ended.count > 2
+    other = sequences.begin(4)
+    assert other not in range(first, first + ended.count)
+    assert sequences.renew(4, first) is None  # another member says so, too
+    sequences.retire(4, first)
+    assert sequences.begin(4) == other
     sequences.take(4, 10)
-    sequences.retire(4, 9)
-    assert sequences.peek(4) is None
+    assert sequences.begin(4) == 10
+
+
+def test_the_steps_that_end_are_those_around_the_failed_one() -> None:
+    sequences = StepSequences()
+    first = sequences.begin(4)
+    for step_id in range(first, first + 1000):
+        sequences.retire(4, step_id)
+    ended = sequences.renew(4, first + 999)
+    assert ended is not None
+    assert ended.first > first
+    assert ended.first < first + 999 < ended.first + ended.count
+
+
+def test_a_task_that_was_restarted_gets_no_id_of_its_last_life() -> None:
+    sequences = StepSequences()
+    assert sequences.meet(4, "a", 1) is None
+    assert sequences.meet(4, "b", 1) is None
+    first = sequences.begin(4)
+    assert sequences.meet(4, "a", 1) is None
+    assert sequences.begin(4) == first
+    ended = sequences.meet(4, "a", 2)
+    assert ended is not None
+    assert ended.first == first
+    assert ended.tasks == ("a", "b")
+    second = sequences.begin(4)
+    assert second != first
+    # It has not taken part in these: nothing ends.
+    assert sequences.meet(4, "b", 2) is None
+    assert sequences.meet(4, "a", 2) is None
+    assert sequences.begin(4) == second
