@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -18,15 +19,21 @@ TASKS = {n: "allreduce: 100 MB by CollectiveReduce of %d tasks" % n for n in (2,
 _PEER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "allreduce_peer.py")
 
 
+# Below those that a system gives to who asks for any port: nobody else's connection has
+# the port before the task listens. Who cannot listen would be waited for forever.
+_PORTS = range(16_384, 32_768)
+
+
 def addresses(count):
     """Where tasks may listen."""
-    with contextlib.ExitStack() as stack:
-        found = []
-        for _ in range(count):
-            free = stack.enter_context(socket.socket())
-            free.bind(("127.0.0.1", 0))
-            found.append("localhost:%d" % free.getsockname()[1])
-        return found
+    found = []
+    for port in random.sample(_PORTS, len(_PORTS)):
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            found.append("localhost:%d" % port)
+        if len(found) == count:
+            break
+    return found
 
 
 @contextlib.contextmanager
