@@ -30,7 +30,9 @@ def move(tf):
         with tf.Session(target) as sess:
             with tf.device(source.device), tf.container(source.container):
                 values = [
-                    tf.get_variable("v%d" % n, initializer=tf.ones(shape))
+                    tf.get_variable(
+                        "v%d" % n, initializer=tf.ones(shape), use_resource=False
+                    )
                     for n in range(_VARIABLES)
                 ]
             sess.run([value.initializer for value in values])
