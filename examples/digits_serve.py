@@ -30,6 +30,14 @@ BATCH = 32
 METHOD = "/tensorflow.serving.PredictionService/Predict"
 
 
+def network(images):
+    """The logits for images of 8x8."""
+    y = tf.layers.conv2d(images, 32, 3, padding="same", activation=tf.nn.relu)
+    y = tf.layers.max_pooling2d(y, 2, 2)
+    y = tf.layers.dense(tf.layers.flatten(y), 128, activation=tf.nn.relu)
+    return tf.layers.dense(y, 10)
+
+
 class Training:
     """The network in training; `export` writes what it has learned so far."""
 
@@ -37,10 +45,7 @@ class Training:
         tf.set_random_seed(1)
         self.images = tf.placeholder(tf.float32, [None, 8, 8, 1], name="images")
         self.labels = tf.placeholder(tf.int64, [None])
-        y = tf.layers.conv2d(self.images, 32, 3, padding="same", activation=tf.nn.relu)
-        y = tf.layers.max_pooling2d(y, 2, 2)
-        y = tf.layers.dense(tf.layers.flatten(y), 128, activation=tf.nn.relu)
-        logits = tf.layers.dense(y, 10)
+        logits = network(self.images)
         self.digits = tf.argmax(logits, 1, name="digits")
         self.probabilities = tf.nn.softmax(logits)
         loss = tf.losses.sparse_softmax_cross_entropy(self.labels, logits)

@@ -27,6 +27,7 @@ from digits_serve import (
     RestClient,
     Server,
     ask_for_ever,
+    network,
     show,
     show_accuracy,
     wait_for_version,
@@ -114,10 +115,7 @@ class Training:
         self._images = tf.placeholder_with_default(
             digits["image"], [None, 8, 8, 1], "images"
         )
-        y = tf.layers.conv2d(self._images, 32, 3, padding="same", activation=tf.nn.relu)
-        y = tf.layers.max_pooling2d(y, 2, 2)
-        y = tf.layers.dense(tf.layers.flatten(y), 128, activation=tf.nn.relu)
-        logits = tf.layers.dense(y, 10)
+        logits = network(self._images)
         self._digits = tf.argmax(logits, 1, name="digits")
         self._probabilities = tf.nn.softmax(logits)
         loss = tf.losses.sparse_softmax_cross_entropy(digits["label"], logits)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from typing import Any
 
 from tensorloom.cli.command import Command
+from tensorloom.cli.signals import stop_at_signals
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,14 +106,7 @@ def _work(options: argparse.Namespace) -> int:
 
 
 def _serve(server: Any, text: str) -> None:
-    from tensorloom.framework.runtime import threads
-
-    def stop(number: int, frame: Any) -> None:
-        # The thread of the handler holds what `join` holds: another one stops.
-        threads.start(server.stop)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+    stop_at_signals(server.stop)
     print(text, file=sys.stderr, flush=True)
     server.join()
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import gc
-import signal
 import sys
 import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
 from tensorloom.cli.command import Command
+from tensorloom.cli.signals import stop_at_signals
 
 _TRUE: Final = ("1", "true", "t", "yes", "y", "on", "")
 _FALSE: Final = ("0", "false", "f", "no", "n", "off")
@@ -211,19 +211,13 @@ def prepare_process() -> None:
 
 
 def _serve(options: Any) -> int:
-    from tensorloom.framework.runtime import threads
     from tensorloom.serving.model_server import ModelServer
 
     prepare_process()
     server = ModelServer(options)
     stopping = threading.Event()
 
-    def stop(number: int, frame: Any) -> None:
-        # The thread of the handler may hold what `wait` holds: another one stops.
-        threads.start(lambda: _stop_waiting(server, stopping))
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+    stop_at_signals(lambda: _stop_waiting(server, stopping))
     try:
         for what, port in (("gRPC", server.grpc_port), ("HTTP", server.rest_port)):
             if port is not None:

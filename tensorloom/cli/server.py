@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.cli.command import Command
+from tensorloom.cli.signals import stop_at_signals
 
 if TYPE_CHECKING:
     from tensorloom.cluster.server import Server
@@ -153,7 +154,7 @@ def _serve(options: argparse.Namespace) -> int:
         protocol=options.protocol,
         deny_ops=options.deny_ops.split(",") if options.deny_ops else (),
     )
-    _stop_at_signals(server)
+    stop_at_signals(server.stop)
     name = f"/job:{server.server_def.job_name}/task:{server.server_def.task_index}"
     print(f"{name} is at {server.target}", file=sys.stderr, flush=True)
     dashboard = None
@@ -175,17 +176,6 @@ def _open_dashboard(server: Server, port: int, host: str) -> Dashboard:
     addresses = ClusterSpec(definition.cluster).addresses()
     own = f"/job:{definition.job_name}/replica:0/task:{definition.task_index}"
     return open_dashboard({**tasks_of(addresses), own: server.describe}, port, host)
-
-
-def _stop_at_signals(server: Server) -> None:
-    from tensorloom.framework.runtime import threads
-
-    def stop(number: int, frame: Any) -> None:
-        # The thread of the handler holds what `join` holds: another one stops.
-        threads.start(server.stop)
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
 
 
 def _environment(given: str | None) -> dict[str, Any] | None:

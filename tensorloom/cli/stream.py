@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.cli import serve
 from tensorloom.cli.command import Command
+from tensorloom.cli.signals import stop_at_signals
 
 if TYPE_CHECKING:
     import argparse
@@ -75,7 +75,6 @@ COMMAND = Command(
 
 
 def _run(server: Any, options: Any) -> int:
-    from tensorloom.framework.runtime import threads
     from tensorloom.serving.stream.kafka_clients import confluent_kafka
     from tensorloom.serving.stream.stream_server import StreamServer
     from tensorloom.serving.stream.worker import StreamError
@@ -84,12 +83,7 @@ def _run(server: Any, options: Any) -> int:
     serve.prepare_process()
     stream = StreamServer(server, options)
 
-    def stop(number: int, frame: Any) -> None:
-        # The thread of the handler may hold what is waited for: another one stops.
-        threads.start(stream.stop)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+    stop_at_signals(stream.stop)
     try:
         stream.run()
     except (StreamError, kafka.KafkaException) as error:
