@@ -169,6 +169,24 @@ def add_fallback(path: str, function: Callable[[str], Any]) -> None:
 _FALLBACKS: dict[str, Callable[[str], Any]] = {}
 
 
+class _ModulePaths:
+    """Where modules are found that are below public ones without being public."""
+
+    find: Callable[[str], ModuleType | None] = staticmethod(lambda _: None)
+
+
+_MODULE_PATHS: Final = _ModulePaths()
+
+
+def add_module_paths(find: Callable[[str], ModuleType | None]) -> None:
+    """Has modules such as `contrib.slim.python` found when they are asked for.
+
+    Args:
+      find: gives the module of a path below the root, or None if there is no such path.
+    """
+    _MODULE_PATHS.find = find
+
+
 def loaded_names(module: ModuleType) -> dict[str, Any]:
     """The `__dict__` of a module as it is: what was used of it so far."""
     found: dict[str, Any] = _DICT_OF_MODULE(module)
@@ -188,6 +206,9 @@ class _PublicModule(ModuleType):
                 return sorted(_CHILDREN.get(path, ()))
             if path in _FALLBACKS:
                 return _FALLBACKS[path](name)
+            module = _MODULE_PATHS.find(f"{path}.{name}".lstrip("."))
+            if module is not None:
+                return module
             raise AttributeError(
                 f"module {self.__name__!r} has no attribute {name!r}",
                 name=name,

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
 
+from tensorloom.framework import export
+
 ROOT: Final = "tensorloom"
 # What `tensorloom run` lets mean tensorloom; the first is what programs say.
 ALIASES: Final = ("tensorflow", "tensorflow_core", "tensorflow_estimator")
@@ -27,6 +29,16 @@ def install() -> None:
     """From here on `tensorloom.python.ops.array_ops` can be imported."""
     if not any(isinstance(finder, _PathFinder) for finder in sys.meta_path):
         sys.meta_path.append(_PathFinder())
+        export.add_module_paths(_path_module)
+
+
+def _path_module(path: str) -> ModuleType | None:
+    """The module of a path in the table, for programs that write it out in full."""
+    from tensorloom.compat.module_paths import table
+
+    if not _in_table(path) or not table.is_path(path):
+        return None
+    return importlib.import_module(f"{ROOT}.{path}")
 
 
 def install_alias() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from types import ModuleType
@@ -105,3 +106,21 @@ def test_contrib_says_what_it_has() -> None:
         _ = tf.contrib.absent
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("tensorloom.contrib.absent")
+
+
+@pytest.mark.parametrize(
+    ("written", "public"),
+    [
+        ("contrib.layers.python.layers.layers.conv2d", "contrib.layers.conv2d"),
+        ("contrib.tensor_forest.python.tensor_forest.ForestHParams", ""),
+        ("contrib.boosted_trees.proto.learner_pb2.LearnerConfig", ""),
+        ("contrib.seq2seq.python.ops.decoder.Decoder", "contrib.seq2seq.Decoder"),
+    ],
+)
+def test_paths_below_public_names_need_no_import(written: str, public: str) -> None:
+    def named(name: str) -> object:
+        return functools.reduce(getattr, name.split("."), tf)
+
+    assert named(written) is (named(public) if public else named(written))
+    with pytest.raises(AttributeError, match="'absent'"):
+        named("contrib.layers.absent")
