@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tensorloom.data.service.elements import Item
 
-# Chunks that are claimed: one that the program is at, and the next one.
+# Answers that are claimed: one that the program is at, and the next one.
 _READY: Final = 2
 
 
@@ -28,7 +28,8 @@ class Piece:
     split: int
     begin: int
     end: int
-    position: int
+    start: int  # the element with which it began here
+    position: int  # the one to fetch next
     stop: int
 
 
@@ -40,6 +41,7 @@ class Chunk:
     first: int
     items: deque[Item]
     done: bool
+    answer: int  # of the worker, with which it came
     given: int = 0
     size: int = 0
 
@@ -55,7 +57,7 @@ class Ahead:
     def __init__(self, claims: bool, most: int) -> None:
         self._claims, self._most = claims, most
         self._outstanding = 0
-        self._fetched: deque[Chunk] = deque()  # not claimed
+        self._fetched: deque[list[Chunk]] = deque()  # not claimed
         self._ready: deque[Chunk] = deque()  # claimed
         self._read: deque[Chunk] = deque()  # the program has had them
         self._refused: set[int] = set()  # pieces that are others' by now
@@ -74,10 +76,13 @@ class Ahead:
         """Whether a piece turned out to be another consumer's."""
         return piece.number in self._refused
 
-    def add(self, chunk: Chunk) -> None:
-        """Takes what was fetched."""
-        self._outstanding += chunk.size
-        (self._fetched if self._claims else self._ready).append(chunk)
+    def add(self, chunks: list[Chunk]) -> None:
+        """Takes what came with one answer."""
+        self._outstanding += sum(chunk.size for chunk in chunks)
+        if self._claims:
+            self._fetched.append(chunks)
+        else:
+            self._ready.extend(chunks)
 
     def pop(self) -> tuple[Item | None, bool]:
         """The next element for the program, and whether others may go on."""
@@ -93,26 +98,26 @@ class Ahead:
             has_changed = True
         return None, has_changed
 
-    def next_to_settle(self) -> Chunk | None:
+    def next_to_settle(self) -> list[Chunk]:
         """What to claim; or what was read to the end of a piece, to be told."""
         if self._claims:
-            ahead = sum(1 for chunk in self._ready if chunk.items)
-            return self._fetched[0] if self._fetched and ahead < _READY else None
-        while self._read and not self._read[0].done:
-            self._read.popleft()
-        return self._read[0] if self._read else None
+            ahead = {chunk.answer for chunk in self._ready if chunk.items}
+            return self._fetched[0] if self._fetched and len(ahead) < _READY else []
+        self._read = deque(chunk for chunk in self._read if chunk.done)
+        return list(self._read)
 
-    def settled(self, granted: bool) -> None:
+    def settled(self, granted: list[bool]) -> None:
         """What `next_to_settle` gave was claimed, or told."""
         if not self._claims:
-            self._read.popleft()
+            for _ in granted:
+                self._read.popleft()
             return
-        chunk = self._fetched.popleft()
-        if granted:
-            self._ready.append(chunk)
-        else:
-            self._outstanding -= chunk.size
-            self._refused.add(chunk.piece.number)
+        for chunk, is_own in zip(self._fetched.popleft(), granted, strict=True):
+            if is_own:
+                self._ready.append(chunk)
+            else:
+                self._outstanding -= chunk.size
+                self._refused.add(chunk.piece.number)
 
     def not_given(self) -> list[list[int]]:
         """(split, first, end) of what was claimed, and the program did not get."""

@@ -47,32 +47,24 @@ _REQUESTS: Final[Mapping[str, Mapping[str, type]]] = {
         "split_size": int,
         "consumer": str,
     },
-    "NextPiece": {"job": int, "consumer": str, "request": str},
-    "Claim": {
+    "NextPiece": {
         "job": int,
         "consumer": str,
-        "piece": int,
-        "begin": int,
-        "end": int,
-        "done": bool,
+        "request": str,
+        "most": int,
+        "waits": bool,
     },
+    # claims: [piece, begin, end, done], each of another piece
+    "Claim": {"job": int, "consumer": str, "request": str, "claims": list},
     "Beat": {"job": int, "consumer": str},
     "Leave": {"job": int, "consumer": str, "ranges": list},
     "WorkerBeat": {"worker": str, "address": str, "jobs": list},
     "WorkerLeave": {"worker": str},
     "Describe": {},
     # of workers
-    "GetElements": {
-        "job": int,
-        "piece": int,
-        "dataset": str,
-        "begin": int,
-        "end": int,
-        "seed": int,
-        "first": int,
-        "most": int,
-    },
-    "Release": {"job": int, "piece": int},
+    # parts: [piece, begin, end, seed, first, stop], made one after another
+    "GetElements": {"job": int, "run": int, "dataset": str, "parts": list, "most": int},
+    "Release": {"job": int, "run": int},
 }
 
 Fields = dict[str, Any]

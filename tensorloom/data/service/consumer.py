@@ -2,10 +2,10 @@
 
     dispatcher -- pieces --> fetchers, one a worker -- chunks --> claims --> program
 
-A fetcher asks for a piece and fetches its elements from its worker. A chunk of them is
-claimed at the dispatcher before the program gets the first (`exactly_once`): from then
-on nobody else does. A worker that is gone, or hangs, costs nothing: another fetcher
-goes on with its piece behind what was fetched.
+A fetcher asks for pieces and fetches their elements from its worker, many with a call.
+What came with an answer is claimed at the dispatcher before the program gets the first
+(`exactly_once`): from then on nobody else does. A worker that is gone, or hangs, costs
+nothing: another fetcher goes on with its pieces behind what was fetched.
 
 All of them share one lock, and one account of what is on its way (`ahead.py`). The file
 is above the usual length because the threads that do are read together.
@@ -14,6 +14,7 @@ is above the usual length because the threads that do are read together.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import threading
 import time
 import uuid
@@ -32,10 +33,7 @@ from tensorloom.transport.grpc.channel import GrpcChannel
 from tensorloom.transport.peers.liveness import task_timeout_s
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tensorloom.data.service.calls import Fields
-    from tensorloom.data.service.elements import Item
     from tensorloom.framework.runtime.cancellation import CancellationManager
     from tensorloom.framework.runtime.input_service import Reading
 
@@ -47,6 +45,9 @@ _BEAT_S: Final = 1.0
 _DISPATCHER_S: Final = 600.0
 _PAUSE_S: Final = 0.1
 _LAST_WORDS_S: Final = 2.0
+#: How many pieces are asked for at a time, if they take less than so long.
+_MOST_PIECES: Final = 16
+_SHORT_S: Final = 0.05
 #: The piece that all consumers share in `parallel_epochs`.
 _WHOLE: Final = -1
 
@@ -74,7 +75,10 @@ class Consumer:
         self._is_closed = False
         self._is_over = False  # nothing more will be fetched
         self._error: errors.OpError | None = None
-        self._given_up: deque[Piece] = deque()  # by fetchers whose worker is gone
+        # Of the dispatcher, and of fetchers whose worker is gone.
+        self._queued: deque[Piece] = deque()
+        self._most_pieces, self._asked = 1, 0.0
+        self._answers = itertools.count()
         self._workers: dict[str, str] = {}
         self._fetching: set[str] = set()
         self._finished: set[str] = set()  # workers whose whole dataset was read
@@ -267,56 +271,83 @@ class Consumer:
             self._changed.notify_all()
 
     def _fetch_whole(self, worker: str, channel: GrpcChannel) -> None:
-        piece = Piece(self._member, _WHOLE, 0, -1, -1, 0, TO_THE_END)
+        whole = Piece(self._member, _WHOLE, 0, -1, -1, 0, 0, TO_THE_END)
+        pieces = deque([whole])
         try:
-            if self._fetch_piece(channel, piece, lambda position: None):
-                with self._changed:
-                    self._finished.add(worker)
-                    self._end_if_finished()
+            self._fetch_in_turn(channel, pieces)
         except GONE:
             self._stop.wait(_PAUSE_S)  # it has left, or comes back as another
+        if not pieces:
+            with self._changed:
+                self._finished.add(worker)
+                self._end_if_finished()
 
     def _fetch_pieces(self, channel: GrpcChannel) -> None:
         while self._goes_on():
-            piece = self._next_piece()
-            if piece is None:
+            with self._changed:
+                if not self._has_room():
+                    return
+            pieces = self._next_pieces(waits=True)
+            if not pieces:
                 continue
-            at = [piece.position]
             try:
-                self._fetch_piece(channel, piece, at.append)
+                self._fetch_in_turn(channel, pieces)
             except GONE:
-                # Who wants each element once goes on behind what came; else the
-                # piece comes again as a whole.
-                position = at[-1] if self._claims else piece.position
                 with self._changed:
-                    self._given_up.append(replace(piece, position=position))
+                    # Who wants each element once goes on behind what came; else the
+                    # piece comes again as a whole.
+                    if not self._claims:
+                        pieces[0] = replace(pieces[0], position=pieces[0].start)
+                    self._queued.extend(pieces)
                     self._changed.notify_all()
                 # This worker is tried again if the dispatcher still has it then.
                 self._stop.wait(_BEAT_S)
                 return
 
-    def _next_piece(self) -> Piece | None:
-        """What to fetch next; None where there is nothing now."""
+    def _next_pieces(self, waits: bool) -> deque[Piece]:
+        """What to fetch next; empty where there is nothing now.
+
+        Args:
+          waits: whether the dispatcher may let it wait for what others give back.
+        """
         with self._changed:
-            if not self._has_room():
-                return None
-            if self._given_up:
-                return self._given_up.popleft()
+            if self._queued:
+                return self._dequeued()
             job, member = self._job, self._member
-        request = {"job": job, "consumer": member, "request": uuid.uuid4().hex}
+            most = self._adapted()
+        fields = {"job": job, "consumer": member, "request": uuid.uuid4().hex}
         try:
-            found = self._ask("NextPiece", request, self._work)
+            found = self._ask(
+                "NextPiece", {**fields, "most": most, "waits": waits}, self._work
+            )
         except errors.AbortedError:
             self._stop.wait(_BEAT_S)  # it joins again with its next beat
-            return None
-        if "piece" in found:
-            names = ("piece", "split", "begin", "end", "first", "stop")
-            return Piece(member, *[found[name] for name in names])
-        if found["over"]:
-            with self._changed:
+            return deque()
+        with self._changed:
+            for told in found.get("pieces", ()):
+                names = ("piece", "split", "begin", "end", "first", "first", "stop")
+                self._queued.append(Piece(member, *[told[name] for name in names]))
+            if found.get("over"):
                 self._is_over = True
-                self._changed.notify_all()
-        return None
+            self._changed.notify_all()
+            return self._dequeued()
+
+    def _adapted(self) -> int:
+        """How many pieces to ask for: more than last time if they were short."""
+        now = time.monotonic()
+        took_s = (now - self._asked) * max(1, len(self._fetching))
+        self._asked = now
+        if took_s > 4 * _SHORT_S:
+            self._most_pieces = max(1, self._most_pieces // 2)
+        elif took_s < _SHORT_S:
+            factor = 4 if 4 * took_s < _SHORT_S else 2
+            self._most_pieces = min(factor * self._most_pieces, _MOST_PIECES)
+        return self._most_pieces
+
+    def _dequeued(self) -> deque[Piece]:
+        """A fetcher's share of the pieces that nobody fetches now."""
+        count = -(-len(self._queued) // max(1, len(self._fetching)))
+        return deque(self._queued.popleft() for _ in range(count))
 
     def _has_room(self) -> bool:
         """Waits for room for more elements; False if none are wanted any more."""
@@ -324,68 +355,90 @@ class Consumer:
             self._changed.wait()
         return self._goes_on()
 
-    def _fetch_piece(
-        self, channel: GrpcChannel, piece: Piece, reached: Callable[[int], None]
-    ) -> bool:
-        """Fetches a piece; False if it is not wanted to its end.
+    def _fetch_in_turn(self, channel: GrpcChannel, pieces: deque[Piece]) -> None:
+        """Fetches pieces, and takes each off the list when it has it.
 
-        Args:
-          reached: called with the number of the element that comes next.
+        More are asked for before the last ones were fetched, so that the worker always
+        has some. Those that are others', and all if the consumer has ended, are left
+        out.
 
         Raises:
           errors.OpError: one of `GONE`, if the worker is.
         """
-        position, ended = piece.position, False
-        while not ended:
+        run, asks = pieces[0].number, not self._shares
+        while pieces:
             with self._changed:
-                if not self._has_room() or self._ahead.is_refused(piece):
+                goes_on = self._has_room()
+                for piece in list(pieces):
+                    if self._ahead.is_refused(piece):
+                        pieces.remove(piece)
+                if not goes_on or not pieces:
                     break
                 most = self._ahead.room
-            if piece.stop != TO_THE_END:
-                most = min(most, piece.stop - position)
-            items, ended = self._call_worker(channel, piece, position, most)
-            first, position = position, position + len(items)
-            if piece.stop != TO_THE_END and position >= piece.stop:
-                ended = True
-            self._add(Chunk(piece, first, deque(items), ended, size=len(items)))
-            reached(position)
-        if not self._shares and (not ended or piece.stop != TO_THE_END):
-            self._release(channel, piece)
-        return ended
+            self._add(self._call_worker(channel, run, pieces, most))
+            if asks and pieces and len(pieces) <= self._most_pieces // 2:
+                more = self._next_pieces(waits=False)
+                pieces.extend(more)
+                asks = bool(more)
+        else:
+            return
+        if not self._shares:
+            self._release(channel, run)
 
     def _call_worker(
-        self, channel: GrpcChannel, piece: Piece, position: int, most: int
-    ) -> tuple[list[Item], bool]:
-        seed = hashlib.blake2b(f"{self._job} {piece.split}".encode(), digest_size=7)
+        self, channel: GrpcChannel, run: int, pieces: deque[Piece], most: int
+    ) -> list[Chunk]:
+        """The next elements of the pieces, which go on behind them."""
         fields = {
-            **{"job": self._job, "piece": piece.number, "first": position},
-            **{"dataset": self._reading.dataset_id, "most": most},
-            **{"begin": piece.begin, "end": piece.end},
-            "seed": int.from_bytes(seed.digest(), "little"),
+            **{"job": self._job, "run": run, "dataset": self._reading.dataset_id},
+            **{"parts": [self._part(piece) for piece in pieces], "most": most},
         }
         found, content = call(channel, "GetElements", fields, b"", self._call_s)
-        items = elements.unpack(found, content)
-        if not self._shares and found.get("first") != position:
-            raise errors.InternalError(
-                None,
-                None,
-                f"The worker at {channel.address} gave elements from "
-                f"{found.get('first')} on, and not from {position} on",
-            )
-        return items, found.get("ended") is True
+        items = iter(elements.unpack(found, content))
+        answer = next(self._answers)
+        chunks = []
+        for number, first, size, ended in found["sections"]:
+            own = deque(itertools.islice(items, size))
+            at = next((i for i, p in enumerate(pieces) if p.number == number), -1)
+            if at < 0:
+                continue  # it was found to be another's after the run had begun
+            piece = pieces[at]
+            if not self._shares and (at, first) != (0, piece.position):
+                raise errors.InternalError(
+                    None,
+                    None,
+                    f"The worker at {channel.address} gave elements of piece {number} "
+                    f"from {first} on, and not of piece {pieces[0].number} from "
+                    f"{pieces[0].position} on",
+                )
+            if ended:
+                pieces.popleft()
+            else:
+                pieces[0] = replace(piece, position=first + size)
+            chunks.append(Chunk(piece, first, own, ended, answer, size=size))
+        return chunks
 
-    def _release(self, channel: GrpcChannel, piece: Piece) -> None:
+    def _part(self, piece: Piece) -> list[int]:
+        """A piece as a worker is told of it."""
+        seed = hashlib.blake2b(f"{self._job} {piece.split}".encode(), digest_size=7)
+        number = int.from_bytes(seed.digest(), "little")
+        return [
+            *(piece.number, piece.begin, piece.end, number, piece.position, piece.stop)
+        ]
+
+    def _release(self, channel: GrpcChannel, run: int) -> None:
         """Tells a worker that nobody wants the rest."""
-        fields = {"job": self._job, "piece": piece.number}
         try:
+            fields = {"job": self._job, "run": run}
             call(channel, "Release", fields, b"", _LAST_WORDS_S)
         except errors.OpError:
             return  # it ends by itself what nobody asks for
 
-    def _add(self, chunk: Chunk) -> None:
+    def _add(self, chunks: list[Chunk]) -> None:
+        chunks = [chunk for chunk in chunks if chunk.size or chunk.done]
         with self._changed:
-            if chunk.items or chunk.done:
-                self._ahead.add(chunk)
+            if chunks:
+                self._ahead.add(chunks)
                 self._changed.notify_all()
 
     # --- claims ---------------------------------------------------------------------
@@ -394,33 +447,42 @@ class Consumer:
         """Claims what was fetched; or tells, afterwards, what was read."""
         while True:
             with self._changed:
-                chunk = self._next_to_settle()
-            if chunk is None:
+                chunks = self._next_to_settle()
+            if not chunks:
                 return
-            granted = self._claim(chunk)
+            granted = self._claim(chunks)
             with self._changed:
                 self._ahead.settled(granted)
                 self._changed.notify_all()
 
-    def _next_to_settle(self) -> Chunk | None:
-        """Waits for a chunk; None if there will be none."""
+    def _next_to_settle(self) -> list[Chunk]:
+        """Waits for chunks; empty if there will be none."""
         while not (self._is_closed or self._error):
-            chunk = self._ahead.next_to_settle()
-            if chunk is not None:
-                return chunk
+            chunks = self._ahead.next_to_settle()
+            if chunks:
+                return chunks
             if self._is_over and not self._ahead.has_unclaimed:
-                return None
+                break
             self._changed.wait()
-        return None
+        return []
 
-    def _claim(self, chunk: Chunk) -> bool:
-        """Whether the elements of a chunk are this consumer's."""
-        fields = {
-            **{"job": self._job, "consumer": chunk.piece.member},
-            **{"piece": chunk.piece.number, "begin": chunk.first},
-            **{"end": chunk.first + chunk.size, "done": chunk.done},
-        }
-        try:
-            return self._ask("Claim", fields)["granted"] is True
-        except errors.AbortedError:
-            return False
+    def _claim(self, chunks: list[Chunk]) -> list[bool]:
+        """Which chunks' elements are this consumer's."""
+        granted: list[bool] = []
+        # Under one name, as a rule: a consumer that was given up has another one.
+        for member, group in itertools.groupby(
+            chunks, lambda chunk: chunk.piece.member
+        ):
+            claims = [
+                [each.piece.number, each.first, each.first + each.size, each.done]
+                for each in group
+            ]
+            fields = {
+                **{"job": self._job, "consumer": member},
+                **{"request": uuid.uuid4().hex, "claims": claims},
+            }
+            try:
+                granted += self._ask("Claim", fields)["granted"]
+            except errors.AbortedError:
+                granted += [False] * len(claims)
+        return granted

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _LONGEST_WAIT_S: Final = 1.0
 #: Who has not claimed anything for so long loses its piece to one that has no work.
 _STALLED_S: Final = 5.0
+#: A consumer gets at most so many pieces at a time.
+_MOST_PIECES: Final = 16
 
 
 @dataclass(frozen=True)
@@ -278,13 +280,14 @@ class Dispatcher:
 
     def _next_piece(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
         with self._durable():
-            until = self._clock() + _LONGEST_WAIT_S
+            until = self._clock() + (_LONGEST_WAIT_S if fields["waits"] else 0.0)
             while True:
                 job = self._job(fields)  # which may be left meanwhile
-                piece = self._take(job, fields)
-                if piece is not None:
-                    self._claimed[job.number, piece.number] = self._clock()
-                    return self._told(job, piece), b""
+                pieces = self._take(job, fields)
+                if pieces:
+                    for piece in pieces:
+                        self._claimed[job.number, piece.number] = self._clock()
+                    return {"pieces": [self._told(job, piece) for piece in pieces]}, b""
                 if job.is_over:
                     return {"over": True}, b""
                 left = until - self._clock()
@@ -292,18 +295,30 @@ class Dispatcher:
                     return {"over": False}, b""
                 self._changed.wait(left)
 
-    def _take(self, job: Job, fields: Fields) -> Piece | None:
+    def _take(self, job: Job, fields: Fields) -> list[Piece]:
         consumer, request = fields["consumer"], fields["request"]
-        for piece in job.of(consumer):
-            if piece.request == request:
-                return piece  # the answer was lost
+        had = [piece for piece in job.of(consumer) if piece.request == request]
+        if had:
+            return had  # the answer was lost
         if not job.has_more and job.delivery == EXACTLY_ONCE:
             self._take_from_stalled(job, consumer)
         if not job.has_more:
-            return None
-        event = {"kind": "take", "job": job.number}
+            return []
+        count = self._share(job, fields["most"])
+        event = {"kind": "take", "job": job.number, "count": count}
         self._commit({**event, "consumer": consumer, "request": request})
-        return job.pieces[job.next_piece - 1]
+        return [job.pieces[job.next_piece - 1 - i] for i in reversed(range(count))]
+
+    def _share(self, job: Job, most: int) -> int:
+        """How many pieces a consumer gets at a time: no more than its share of them.
+
+        So all consumers end at about the same time (guided self-scheduling;
+        Polychronopoulos and Kuck, 1987).
+        """
+        if job.splits != ENDLESS:
+            consumers = sum(1 for number, _ in self._consumers if number == job.number)
+            most = min(most, -(-job.unclaimed // max(1, consumers)))
+        return max(1, min(most, _MOST_PIECES))
 
     def _take_from_stalled(self, job: Job, consumer: str) -> None:
         """Returns a piece whose consumer does not go on: others may wait for them."""
@@ -327,30 +342,34 @@ class Dispatcher:
         """A consumer wants to give elements to its program: are they its own still?"""
         with self._durable():
             job = self._known_job(fields)
-            begin, end, done = fields["begin"], fields["end"], fields["done"]
-            piece = job.pieces.get(fields["piece"])
-            is_own = piece is not None and piece.owner == fields["consumer"]
-            said = job.claims.get(fields["consumer"]) == (fields["piece"], end)
-            if said and not (is_own and done):
-                return {"granted": True}, b""  # the first answer was lost
-            self._check_member(job, fields["consumer"])
-            if piece is None or not is_own:
-                return {"granted": False}, b""
-            if job.delivery == EXACTLY_ONCE and (
-                piece.position != begin or end < begin
-            ):
-                raise invalid_argument(
-                    f"Elements [{begin}, {end}) are claimed of a piece that is at "
-                    f"{piece.position}"
-                )
-            names = ("job", "piece", "end", "done")
-            self._commit({"kind": "claim", **{name: fields[name] for name in names}})
-            key = job.number, piece.number
-            if done:
-                self._claimed.pop(key, None)
-            else:
-                self._claimed[key] = self._clock()
-            return {"granted": True}, b""
+            consumer, request = fields["consumer"], fields["request"]
+            said = job.claims.get(consumer)
+            if said is not None and said[0] == request:
+                return {"granted": said[1]}, b""  # the first answer was lost
+            self._check_member(job, consumer)
+            granted: list[bool] = []
+            event_claims: list[list[Any]] = []
+            for number, begin, end, done in _checked_claims(fields["claims"]):
+                piece = job.pieces.get(number)
+                is_own = piece is not None and piece.owner == consumer
+                granted.append(is_own)
+                if piece is None or not is_own:
+                    continue
+                if job.delivery == EXACTLY_ONCE and piece.position != begin:
+                    raise invalid_argument(
+                        f"Elements [{begin}, {end}) are claimed of a piece that is at "
+                        f"{piece.position}"
+                    )
+                event_claims.append([number, end, done])
+            event = {"kind": "claim", "job": job.number, "consumer": consumer}
+            event.update(request=request, claims=event_claims, granted=granted)
+            self._commit(event)
+            for number, _end, is_done in event_claims:
+                if is_done:
+                    self._claimed.pop((job.number, number), None)
+                else:
+                    self._claimed[job.number, number] = self._clock()
+            return {"granted": granted}, b""
 
     # --- who is there -------------------------------------------------------------
 
@@ -398,6 +417,26 @@ class Dispatcher:
             **{"pieces": len(job.pieces), "consumers": len(consumers)},
             "is_over": job.mode == DISTRIBUTED_EPOCH and job.is_over,
         }
+
+
+def _checked_claims(claims: list[Any]) -> list[tuple[int, int, int, bool]]:
+    """Claims of pieces, each of which occurs once.
+
+    Raises:
+      errors.InvalidArgumentError: they are malformed.
+    """
+    kinds = [int, int, int, bool]
+    for claim in claims:
+        if not isinstance(claim, list) or [type(part) for part in claim] != kinds:
+            raise invalid_argument(f"{claim!r:.100} is no claim of elements of a piece")
+        if claim[2] < claim[1]:
+            raise invalid_argument(
+                f"Elements [{claim[1]}, {claim[2]}) are claimed of a piece that is at "
+                f"{claim[1]}"
+            )
+    if len({claim[0] for claim in claims}) < len(claims):
+        raise invalid_argument("One piece is claimed twice in one call")
+    return [tuple(claim) for claim in claims]
 
 
 def _range(job: Job, given: Any) -> tuple[int, int, int]:

@@ -26,7 +26,7 @@ from tensorloom.storage.tables.crc32c import mask
 Event = dict[str, Any]
 
 #: The first event of each journal.
-FIRST: Final[Event] = {"kind": "journal", "version": 1}
+FIRST: Final[Event] = {"kind": "journal", "version": 2}
 _HEAD: Final = struct.Struct("<QI")
 _CRC: Final = struct.Struct("<I")
 #: The file is written anew when it has grown by more than that.
@@ -43,7 +43,8 @@ class Journal:
         `rewrite` has replaced.
 
     Raises:
-      errors.FailedPreconditionError: another dispatcher has it.
+      errors.FailedPreconditionError: another dispatcher has it, or another version of
+        it wrote the journal.
       errors.DataLossError: the journal is damaged.
       OSError: the directory cannot be used.
     """
@@ -172,6 +173,7 @@ def read(path: Path) -> tuple[list[Event], int]:
     """The events of a file but for the first, and where the last whole one ends.
 
     Raises:
+      errors.FailedPreconditionError: another version wrote it.
       errors.DataLossError: it is no journal, or is damaged before its end.
     """
     try:
@@ -197,6 +199,14 @@ def read(path: Path) -> tuple[list[Event], int]:
         events.append(json.loads(payload))
         at = end
     if events and events[0] != FIRST:
+        if events[0].get("kind") == FIRST["kind"]:
+            raise errors.FailedPreconditionError(
+                None,
+                None,
+                f"{path} was written by another version of the dispatcher "
+                f"({events[0].get('version')}; this one is {FIRST['version']}): let "
+                "that one end its jobs, or use another directory",
+            )
         raise _damaged(path, 0, len(content))
     return events[1:], at
 

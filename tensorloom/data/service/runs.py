@@ -1,14 +1,19 @@
-"""Runs of pipelines in a worker: a thread makes elements ahead of who asks for them."""
+"""Runs of pipelines in a worker: a thread makes elements ahead of who asks for them.
+
+An answer has as many elements as there are after a moment, of as many parts as they are
+of: a call costs more than most elements.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tensorloom.data.service.state import TO_THE_END
 from tensorloom.framework import errors
 from tensorloom.transport.wire import status
 
@@ -22,19 +27,22 @@ _AHEAD_BYTES: Final = 32 << 20
 #: Elements, and bytes, of one answer, about.
 _MOST: Final = 256
 _MOST_BYTES: Final = 8 << 20
-#: An answer waits so long for the first element.
+#: An answer waits so long for the first element,
 _LONGEST_WAIT_S: Final = 1.0
+#: and so long, from its beginning on, for more of them.
+_LINGER_S: Final = 0.01
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a run makes: a split from its element `first` on, or the whole dataset."""
+    """A split from its element `first` on, or the whole dataset."""
 
-    dataset: str
+    number: int  # of the piece
     begin: int
     end: int
     seed: int
     first: int
+    stop: int  # the element before which it ends; TO_THE_END
 
     @property
     def is_whole(self) -> bool:
@@ -42,76 +50,150 @@ class Part:
         return self.begin < 0
 
 
+@dataclass
+class Section:
+    """Elements of a part: those from `first` on."""
+
+    number: int
+    first: int
+    items: list[Item]
+    ended: bool = False
+
+
 class Run:
-    """Makes the elements of a part.
+    """Makes the elements of parts, one after another.
 
     Args:
-      part: which.
-      borrow: gives a pipeline of the part's dataset.
-      give_back: takes it when the part has ended.
+      dataset: of which they are parts.
+      parts: at least one; the whole dataset is alone.
+      borrow: gives a pipeline of a dataset.
+      give_back: takes it when all was made.
     """
 
     def __init__(
         self,
-        part: Part,
+        dataset: str,
+        parts: Sequence[Part],
         borrow: Callable[[str], Pipeline],
         give_back: Callable[[str, Pipeline], None],
     ) -> None:
-        self.part = part
         self.used = time.monotonic()
+        self.is_shared = parts[0].is_whole
+        self._dataset = dataset
+        self._parts = deque(parts)
+        self._known = {part.number for part in parts}
         self._borrow, self._give_back = borrow, give_back
         self._pipeline: Pipeline | None = None
         self._changed = threading.Condition()
-        self._items: deque[tuple[Item, int]] = deque()
+        # None is the end of a part.
+        self._items: deque[tuple[Item | None, int]] = deque()
+        self._wanted = 1
         self._bytes = 0
-        self._at = part.first  # of the first item
-        self._last: tuple[int, list[Item]] = (part.first, [])
+        # The part that is given, and its next element.
+        self._given = deque(parts)
+        self._at = parts[0].first
+        self._last: list[Section] = []
         self._ended = self._closed = False
         self._thread = threading.Thread(
             target=self._work, name="tensorloom-input-run", daemon=True
         )
         self._thread.start()
 
-    def can_give(self, first: int) -> bool:
-        """Whether elements from `first` on are still here."""
+    def can_give(self, number: int, first: int) -> bool:
+        """Whether elements of a part from `first` on are still here."""
         with self._changed:
-            return self.part.is_whole or first in (self._at, self._last[0])
+            return (
+                self.is_shared
+                or self._is_next(number, first)
+                or self._is_last(number, first)
+            )
 
-    def take(self, first: int, most: int) -> tuple[int, list[Item], bool]:
-        """The next elements, whether they are the last; none if they take long.
+    def extend(self, parts: Sequence[Part]) -> None:
+        """Goes on with those parts that it does not know, unless it has ended."""
+        with self._changed:
+            for part in parts:
+                if part.number not in self._known and not self._ended:
+                    self._known.add(part.number)
+                    self._parts.append(part)
+                    self._given.append(part)
+
+    def _is_next(self, number: int, first: int) -> bool:
+        return bool(self._given) and (number, first) == (
+            self._given[0].number,
+            self._at,
+        )
+
+    def _is_last(self, number: int, first: int) -> bool:
+        last = self._last
+        return bool(last) and (number, first) == (last[0].number, last[0].first)
+
+    def take(self, number: int, first: int, most: int) -> list[Section]:
+        """The next elements; none if they take long.
 
         Args:
-          first: the number of the first one. What the last call got may be asked for
-            again.
+          number, first: the part of the first one, and its number in it. What the last
+            call got may be asked for again.
           most: how many, at most.
 
         Raises:
           errors.CancelledError: the run was closed.
+          errors.UnavailableError: two calls want the same.
         """
         with self._changed:
             self.used = time.monotonic()
-            if not self.part.is_whole and first != self._at:
-                begin, items = self._last
-                return begin, items, self._ended and not self._items
-            until = time.monotonic() + _LONGEST_WAIT_S
-            while not (self._items or self._ended or self._closed):
-                left = until - time.monotonic()
-                if left <= 0:
-                    break
-                self._changed.wait(left)
+            if not self.is_shared and not self._is_next(number, first):
+                if not self._is_last(number, first):
+                    raise errors.UnavailableError(
+                        None, None, "An earlier call was given these elements"
+                    )
+                return self._last
+            limit = max(1, min(most, _MOST))
+            self._wait_for(limit)
             if self._closed:
                 raise errors.CancelledError(None, None, "The worker has stopped")
-            items, size = [], 0
-            limit = max(1, min(most, _MOST))
-            while self._items and len(items) < limit and size < _MOST_BYTES:
-                item, count = self._items.popleft()
-                items.append(item)
-                size += count
-            self._bytes -= size
-            self._last = self._at, items
-            self._at += len(items)
+            self._last = self._sections(limit)
             self._changed.notify_all()
-            return self._last[0], items, self._ended and not self._items
+            return self._last
+
+    def _wait_for(self, count: int) -> None:
+        began = time.monotonic()
+        while not (self._ended or self._closed or self._is_full(count)):
+            wait_s = _LINGER_S if self._items else _LONGEST_WAIT_S
+            left = began + wait_s - time.monotonic()
+            if left <= 0:
+                return
+            # One wakes the other seldom: they share a processor, as a rule.
+            self._wanted = count if self._items else 1
+            self._changed.wait(left)
+            self._wanted = 1  # by another one who waits
+
+    def _is_full(self, count: int) -> bool:
+        return len(self._items) >= count or self._bytes >= _MOST_BYTES
+
+    def _sections(self, limit: int) -> list[Section]:
+        """Takes elements, and the ends of parts that follow them."""
+        if not self._given:
+            return [Section(-1, 0, [], ended=True)]  # of the whole dataset, to another
+        found = [Section(self._given[0].number, self._at, [])]
+        count = size = 0
+        while self._items:
+            item, bytes_of = self._items[0]
+            if item is not None and (count >= limit or size >= _MOST_BYTES):
+                break
+            self._items.popleft()
+            if item is not None:
+                found[-1].items.append(item)
+                count, size = count + 1, size + bytes_of
+                self._at += 1
+                continue
+            found[-1].ended = True
+            self._given.popleft()
+            if not self._given:
+                break
+            self._at = self._given[0].first
+            found.append(Section(self._given[0].number, self._at, []))
+        self._bytes -= size
+        return found
 
     def close(self) -> None:
         """Ends the thread, and what it runs."""
@@ -127,29 +209,43 @@ class Run:
         self._thread.join(timeout_s)
 
     def _work(self) -> None:
-        try:
-            pipeline = self._borrow(self.part.dataset)
+        while (part := self._next_part()) is not None:
+            try:
+                self._make(self._pipeline_of(part), part)
+            except Exception as error:
+                # It cannot begin: what asks for it is told why.
+                self._put(_as_op_error(error))
+            self._put(None)
+        with self._changed:
+            pipeline, self._pipeline = self._pipeline, None
+            closed = self._closed
+        if pipeline is not None and not closed:
+            self._give_back(self._dataset, pipeline)
+
+    def _next_part(self) -> Part | None:
+        with self._changed:
+            if self._parts and not self._closed:
+                return self._parts.popleft()
+            self._ended = True
+            self._changed.notify_all()
+            return None
+
+    def _pipeline_of(self, part: Part) -> Pipeline:
+        """The pipeline, at the first element of a part."""
+        pipeline = self._pipeline
+        if pipeline is None:
+            pipeline = self._borrow(self._dataset)
             with self._changed:
                 self._pipeline = pipeline
                 closed = self._closed
             if closed:
                 pipeline.close()
-                return
-            pipeline.begin(self.part.begin, self.part.end, self.part.seed)
-            self._make(pipeline)
-        except Exception as error:
-            # It cannot begin: what asks for it is told why.
-            self._put(_as_op_error(error))
-        with self._changed:
-            pipeline_left, self._pipeline = self._pipeline, None
-            closed, self._ended = self._closed, True
-            self._changed.notify_all()
-        if pipeline_left is not None and not closed:
-            self._give_back(self.part.dataset, pipeline_left)
+        pipeline.begin(part.begin, part.end, part.seed)
+        return pipeline
 
-    def _make(self, pipeline: Pipeline) -> None:
-        skipped = 0
-        while not self._closed:
+    def _make(self, pipeline: Pipeline, part: Part) -> None:
+        at = 0
+        while not self._closed and (part.stop == TO_THE_END or at < part.stop):
             item: Item
             try:
                 item = tuple(pipeline.next())
@@ -157,13 +253,12 @@ class Run:
                 return
             except errors.OpError as error:
                 item = error
-            if skipped < self.part.first:
-                skipped += 1
-                continue
-            self._put(item)
+            at += 1
+            if at > part.first:
+                self._put(item)
 
-    def _put(self, item: Item) -> None:
-        size = 64
+    def _put(self, item: Item | None) -> None:
+        size = 64 if item is not None else 0
         if isinstance(item, tuple):
             size += sum(getattr(value, "nbytes", 64) for value in item)
         with self._changed:
@@ -173,7 +268,8 @@ class Run:
                 self._changed.wait()
             self._items.append((item, size))
             self._bytes += size
-            self._changed.notify_all()
+            if self._is_full(self._wanted):
+                self._changed.notify_all()
 
 
 def _as_op_error(error: Exception) -> errors.OpError:

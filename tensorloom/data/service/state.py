@@ -51,8 +51,8 @@ class Job:
     #: (split, position, stop) of what was given back.
     returned: list[tuple[int, int, int]] = field(default_factory=list)
     pieces: dict[int, Piece] = field(default_factory=dict)
-    #: The newest (piece, end) that a consumer has claimed: it may ask twice.
-    claims: dict[str, tuple[int, int]] = field(default_factory=dict)
+    #: What a consumer's newest claims were answered, by request: it may ask twice.
+    claims: dict[str, tuple[str, list[bool]]] = field(default_factory=dict)
     #: Consumers that have left, or were given up.
     left: list[str] = field(default_factory=list)
 
@@ -62,6 +62,11 @@ class Job:
         if self.returned or self.splits == ENDLESS:
             return True
         return self.next_split < self.splits
+
+    @property
+    def unclaimed(self) -> int:
+        """How many pieces nobody has; of a job with an end."""
+        return len(self.returned) + self.splits - self.next_split
 
     @property
     def is_over(self) -> bool:
@@ -114,7 +119,7 @@ class State:
         pieces = known.pop("pieces", {})
         job = Job(**known)
         job.returned = [(s, p, e) for s, p, e in job.returned]
-        job.claims = {name: (p, end) for name, (p, end) in job.claims.items()}
+        job.claims = {name: (r, granted) for name, (r, granted) in job.claims.items()}
         job.pieces = {int(number): Piece(**piece) for number, piece in pieces.items()}
         self.jobs[job.number] = self._by_name[job.name, job.iteration] = job
         self.next_job = max(self.next_job, job.number + 1)
@@ -124,26 +129,27 @@ class State:
         del self._by_name[job.name, job.iteration]
 
     def _apply_take(self, event: Event) -> None:
-        """A consumer takes what was given back, or the next split."""
+        """A consumer takes what was given back, or the next splits."""
         job = self.jobs[event["job"]]
-        if job.returned:
-            split, position, stop = job.returned.pop(0)
-        else:
-            split, position, stop = job.next_split, 0, TO_THE_END
-            job.next_split += 1
-        number = job.next_piece
-        job.next_piece += 1
-        job.pieces[number] = Piece(
-            number, split, position, stop, event["consumer"], event["request"]
-        )
+        for _ in range(event["count"]):
+            if job.returned:
+                split, position, stop = job.returned.pop(0)
+            else:
+                split, position, stop = job.next_split, 0, TO_THE_END
+                job.next_split += 1
+            number = job.next_piece
+            job.next_piece += 1
+            job.pieces[number] = Piece(
+                number, split, position, stop, event["consumer"], event["request"]
+            )
 
     def _apply_claim(self, event: Event) -> None:
         job = self.jobs[event["job"]]
-        piece = job.pieces[event["piece"]]
-        piece.position = event["end"]
-        job.claims[piece.owner] = piece.number, piece.position
-        if event["done"]:
-            del job.pieces[piece.number]
+        for number, end, done in event["claims"]:
+            job.pieces[number].position = end
+            if done:
+                del job.pieces[number]
+        job.claims[event["consumer"]] = event["request"], event["granted"]
 
     def _apply_return(self, event: Event) -> None:
         """A piece is taken from its consumer."""

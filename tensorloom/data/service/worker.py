@@ -11,6 +11,7 @@ from tensorloom.data.service.calls import call
 from tensorloom.data.service.pipelines import Pipeline
 from tensorloom.data.service.runs import Part, Run
 from tensorloom.framework import errors
+from tensorloom.framework.errors import invalid_argument
 
 if TYPE_CHECKING:
     from tensorloom.data.service.calls import Answer, Fields
@@ -60,7 +61,7 @@ class Worker:
             ended = [
                 key
                 for key, run in self._runs.items()
-                if key[0] in jobs or (run.used < oldest and not run.part.is_whole)
+                if key[0] in jobs or (run.used < oldest and not run.is_shared)
             ]
             runs = [self._runs.pop(key) for key in ended]
         for run in runs:
@@ -81,39 +82,38 @@ class Worker:
             run.join(_JOIN_S)
 
     def _get_elements(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
-        run = self._run(fields)
-        first, items, ended = run.take(fields["first"], fields["most"])
+        parts = _parts(fields["parts"])
+        run = self._run(fields, parts)
+        sections = run.take(parts[0].number, parts[0].first, fields["most"])
+        items = [item for section in sections for item in section.items]
         try:
             found, content = elements.pack(items)
         except errors.OpError as error:
             failed: list[elements.Item] = [error] * len(items)
             found, content = elements.pack(failed)
         self.made += len(items)
-        return {**found, "first": first, "ended": ended}, content
+        told = [[s.number, s.first, len(s.items), s.ended] for s in sections]
+        return {**found, "sections": told}, content
 
-    def _run(self, fields: Fields) -> Run:
-        key = fields["job"], fields["piece"]
-        part = Part(
-            fields["dataset"],
-            fields["begin"],
-            fields["end"],
-            fields["seed"],
-            fields["first"],
-        )
+    def _run(self, fields: Fields, parts: list[Part]) -> Run:
+        key = fields["job"], fields["run"]
         with self._lock:
             if self._is_stopped:
                 raise errors.UnavailableError(None, None, "The worker has stopped")
             run = self._runs.get(key)
-            if run is not None and run.can_give(part.first):
+            if run is not None and run.can_give(parts[0].number, parts[0].first):
+                run.extend(parts)
                 return run
-            made = self._runs[key] = Run(part, self._borrow, self._give_back)
+            made = self._runs[key] = Run(
+                fields["dataset"], parts, self._borrow, self._give_back
+            )
         if run is not None:
             run.close()
         return made
 
     def _release(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
         with self._lock:
-            run = self._runs.pop((fields["job"], fields["piece"]), None)
+            run = self._runs.pop((fields["job"], fields["run"]), None)
         if run is not None:
             run.close()
         return {}, b""
@@ -149,3 +149,21 @@ class Worker:
                 idle.append(pipeline)
                 return
         pipeline.close()
+
+
+def _parts(given: list[Any]) -> list[Part]:
+    """Parts of a dataset as a message says them.
+
+    Raises:
+      errors.InvalidArgumentError: it is malformed.
+    """
+    parts = [
+        Part(*numbers)
+        for numbers in given
+        if isinstance(numbers, list)
+        and len(numbers) == 6
+        and all(type(number) is int for number in numbers)
+    ]
+    if not parts or len(parts) < len(given):
+        raise invalid_argument(f"{given!r:.100} are no parts of a dataset")
+    return parts

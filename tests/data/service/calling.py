@@ -56,10 +56,17 @@ class Caller:
 
     def take(self, request: str) -> Any:
         """Asks for a piece."""
-        return self.ask("NextPiece", request=request)
+        found = self.ask("NextPiece", request=request, most=1, waits=True)
+        return found["pieces"][0] if "pieces" in found else found
 
     def claim(self, piece: Any, begin: int, end: int, done: bool = False) -> bool:
         """Claims elements."""
-        fields = {"piece": piece["piece"], "begin": begin, "end": end, "done": done}
-        granted: bool = self.ask("Claim", **fields)["granted"]
+        return self.claim_all([[piece["piece"], begin, end, done]])[0]
+
+    def claim_all(self, claims: list[list[Any]], request: str = "") -> list[bool]:
+        """Claims elements of several pieces."""
+        request = request or str(claims)
+        granted: list[bool] = self.ask("Claim", request=request, claims=claims)[
+            "granted"
+        ]
         return granted

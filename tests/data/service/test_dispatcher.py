@@ -55,12 +55,63 @@ def test_who_asks_again_is_told_the_same(dispatcher: Dispatcher) -> None:
     assert told(a.take("2")) == (1, 0, -1)
 
 
+def test_pieces_are_handed_out_together_and_fewer_towards_the_end(
+    clock: Clock,
+) -> None:
+    made = Dispatcher(clock=clock)
+    register(made, "numbers", elements=80, size=1)
+    a, b = Caller(made, "a"), Caller(made, "b")
+    found = []
+    for number in range(80):
+        caller = (a, b)[number % 2]
+        asked = {"request": f"{number}", "most": 99, "waits": False}
+        answer = caller.ask("NextPiece", **asked)
+        assert caller.ask("NextPiece", **asked) == answer
+        if "pieces" not in answer:
+            break
+        found.append([piece["split"] for piece in answer["pieces"]])
+        for piece in answer["pieces"]:
+            assert caller.claim(piece, 0, 1, done=True)
+    assert [split for splits in found for split in splits] == list(range(80))
+    sizes = [len(splits) for splits in found]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (sizes[0], sizes[-1]) == (16, 1)
+
+
+def test_claims_of_several_pieces_are_answered_one_by_one(
+    dispatcher: Dispatcher, clock: Clock
+) -> None:
+    a, b = Caller(dispatcher, "a"), Caller(dispatcher, "b")
+    pieces = [a.take(f"{number}") for number in range(3)]
+    clock.now = 10.0
+    assert told(b.take("1")) == (0, 0, -1)  # nobody goes on with it
+    claims = [[piece["piece"], 0, 4, False] for piece in pieces]
+    for _ in range(2):  # the answer may be lost
+        assert a.claim_all(claims, "1") == [False, True, True]
+    claims = [[piece["piece"], 4, 10, True] for piece in pieces[1:]]
+    assert a.claim_all(claims, "2") == [True, True]
+    assert a.claim_all(claims, "3") == [False, False]
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [[3], [[0, 1, 2]], [[0, 0, 1, 1]], [["0", 0, 1, True]], [[0, 0, 1, True]] * 2],
+    ids=str,
+)
+def test_malformed_claims(dispatcher: Dispatcher, claims: Any) -> None:
+    a = Caller(dispatcher, "a")
+    piece = a.take("1")
+    with pytest.raises(errors.InvalidArgumentError, match="claim"):
+        a.claim_all(claims)
+    assert a.claim(piece, 0, 10, done=True)
+
+
 @pytest.mark.parametrize(("begin", "end"), [(0, 2), (2, 4), (5, 9), (3, 1)])
 def test_claims_do_not_overlap(dispatcher: Dispatcher, begin: int, end: int) -> None:
     a = Caller(dispatcher, "a")
     piece = a.take("1")
     assert a.claim(piece, 0, 3)
-    with pytest.raises(errors.InvalidArgumentError, match="of a piece that is at 3"):
+    with pytest.raises(errors.InvalidArgumentError, match="of a piece that is at"):
         a.claim(piece, begin, end)
 
 

@@ -41,15 +41,17 @@ def life(directory: Path, steps: int) -> list[tuple[int, dict[str, Any]]]:
             piece = held.pop(draw.randrange(len(held)))
             done = draw.random() < 0.5
             end = piece["first"] + draw.randrange(1, 5)
-            claim = {"begin": piece["first"], "end": end, "done": done}
-            fields = {"job": job, "consumer": piece["owner"], "piece": piece["piece"]}
-            answers["Claim"]({**fields, **claim}, b"")
+            claims = [[piece["piece"], piece["first"], end, done]]
+            fields = {"job": job, "consumer": piece["owner"], "request": f"{number}"}
+            answers["Claim"]({**fields, "claims": claims}, b"")
             if not done:
                 held.append({**piece, "first": end})
         else:
             fields = {"job": job, "consumer": consumer, "request": f"{number}"}
-            piece = answers["NextPiece"](fields, b"")[0]
-            held.append({**piece, "owner": consumer})
+            pieces = answers["NextPiece"]({**fields, "most": 2, "waits": True}, b"")[0][
+                "pieces"
+            ]
+            held += [{**piece, "owner": consumer} for piece in pieces]
         events = {"events": list(dispatcher.state.events())}
         seen.append((path.stat().st_size, events))
     dispatcher.stop()
@@ -93,6 +95,15 @@ def test_a_journal_goes_on_behind_what_was_cut_off(tmp_path: Path) -> None:
     events, end = journal.read(path)
     assert end == path.stat().st_size
     assert "others" in {event.get("dataset") for event in events}
+
+
+def test_a_journal_of_another_version_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    content = journal.record({**journal.FIRST, "version": 1})
+    path.write_bytes(content)
+    with pytest.raises(errors.FailedPreconditionError, match="another version"):
+        Journal(str(tmp_path))
+    assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(
@@ -143,9 +154,9 @@ def test_a_long_journal_is_written_anew(
     job = answers["OpenJob"]({**JOB, "consumer": "a"}, b"")[0]["job"]
     for number in range(20):
         fields = {"job": job, "consumer": "a", "request": f"{number}"}
-        piece = answers["NextPiece"](fields, b"")[0]["piece"]
-        claim = {"piece": piece, "begin": 0, "end": 1, "done": True}
-        answers["Claim"]({"job": job, "consumer": "a", **claim}, b"")
+        asked = {**fields, "most": 1, "waits": True}
+        (told,) = answers["NextPiece"](asked, b"")[0]["pieces"]
+        answers["Claim"]({**fields, "claims": [[told["piece"], 0, 1, True]]}, b"")
     before = (tmp_path / "journal").stat().st_size
     dispatcher.look_around()
     assert (tmp_path / "journal").stat().st_size < before / 2

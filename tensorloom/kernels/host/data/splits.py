@@ -27,6 +27,7 @@ from tensorloom.kernels.host.data.pipeline.dataset import (
     DatasetIterator,
     Element,
     RowDataset,
+    RowIterator,
     as_dataset,
     dataset_kernel,
     like,
@@ -178,6 +179,12 @@ class _Rows(RowDataset):
     @property
     def rows(self) -> int:
         return self._size
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        end = self._begin + self._size
+        if end > self._source.rows:
+            return RowIterator(self)
+        return RowIterator(self._source, self._begin, end)
 
     def row(self, index: int) -> Element:
         found: Element = self._source.row((self._begin + index) % self._source.rows)

@@ -135,12 +135,14 @@ class RowDataset(Dataset):
 
 
 class RowIterator(DatasetIterator):
-    """The rows in order."""
+    """The rows in order: all, or those in [begin, end)."""
 
-    def __init__(self, dataset: RowDataset) -> None:
+    def __init__(
+        self, dataset: RowDataset, begin: int = 0, end: int | None = None
+    ) -> None:
         self._dataset = dataset
-        self._next = 0
-        self._end = dataset.rows
+        self._next = begin
+        self._end = dataset.rows if end is None else end
 
     @property
     def has_columns(self) -> bool:
