@@ -16,6 +16,7 @@ from tensorloom.serving.calls import warm_up
 from tensorloom.serving.calls.model_api import ModelApi
 from tensorloom.serving.logs.request_logs import RequestLogs
 from tensorloom.serving.manager import model_config
+from tensorloom.serving.manager.followed_checkpoints import followed_directory
 from tensorloom.serving.manager.loader_options import make_loader
 from tensorloom.serving.manager.model_manager import ManagerOptions, ModelManager
 from tensorloom.serving.manager.server_core import ServerCore
@@ -180,7 +181,14 @@ class ModelServer:
                 servable.name, reason, rows, waits_s, padding, batching.pool_name
             )
 
-        batcher = Batcher(servable.run, batching, report, servable.wait_up)
+        batcher = Batcher(
+            servable.run,
+            batching,
+            report,
+            servable.wait_up,
+            # Of two steps each may see another state of the training.
+            in_one_step=followed_directory(servable.path) is not None,
+        )
         servable.runner, servable.starter = batcher.run, batcher.start
         servable.waiting = lambda: batcher.waiting
 

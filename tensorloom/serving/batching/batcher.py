@@ -241,6 +241,7 @@ class Batcher:
         options: BatchingOptions,
         report: Report = lambda reason, rows, waits, padding: None,
         is_up: WaitUp = lambda timeout_s: True,
+        in_one_step: bool = False,
     ) -> None:
         """Puts requests together.
 
@@ -249,9 +250,10 @@ class Batcher:
           options: which requests, and how many.
           report: is told of each batch.
           is_up: waits until steps can run again, after one whose engine was lost.
+          in_one_step: has what would be split run as it is, alone.
         """
         self._run_step, self._options, self._report = run, options, report
-        self._is_up = is_up
+        self._is_up, self._in_one_step = is_up, in_one_step
         self._queues: dict[tuple[Any, ...], _Queue] = {}
 
     @property
@@ -279,6 +281,8 @@ class Batcher:
         most = self._options.max_execution_size
         if not self._options.splits or rows <= most:
             return queue.submit(Task.of(feeds, rows, step))
+        if self._in_one_step:
+            return self._run_step(feeds, fetches, step)
         parts = [
             queue.submit(
                 Task.of(_slice(feeds, start, most), min(most, rows - start), step)

@@ -12,6 +12,7 @@ from tensorloom.master.prepare.fed_shapes import ShapedStep
 if TYPE_CHECKING:
     from tensorloom.client.session.session import Session
     from tensorloom.framework.interfaces import PreparedStep, StepContext
+    from tensorloom.serving.manager.state_gate import StateGate
 
 
 class EngineLost(errors.UnavailableError):
@@ -68,6 +69,8 @@ class SessionEngine:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        #: What lets steps through, where the state of the session changes meanwhile.
+        self.gate: StateGate | None = None
         self._steps: dict[tuple[tuple[str, ...], tuple[str, ...]], PreparedStep] = {}
         self._ends: list[Callable[[], None]] = []
 
@@ -87,7 +90,11 @@ class SessionEngine:
         step: StepContext | None,
     ) -> list[Any]:
         """As `Engine.run`."""
-        return self._prepared(feeds, fetches).run(values, step)
+        prepared = self._prepared(feeds, fetches)
+        if self.gate is None:
+            return prepared.run(values, step)
+        with self.gate.step():
+            return prepared.run(values, step)
 
     def _prepared(
         self, feeds: tuple[str, ...], fetches: tuple[str, ...]

@@ -10,27 +10,28 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
-from tensorloom.framework.graph.graph import colocate_with, name_scope
-from tensorloom.framework.registry.op_def_library import apply_op
-from tensorloom.framework.types import dtypes
-from tensorloom.ops.array.placeholder import placeholder
+from tensorloom.serving.manager.followed_state import FollowedState
+from tensorloom.serving.manager.state_gate import StateGate
 from tensorloom.storage.checkpoints import increments
 from tensorloom.storage.files import filesystem
 from tensorloom.train.checkpoints import checkpoint_management
 
 if TYPE_CHECKING:
-    from tensorloom.client.session.session import Session
-    from tensorloom.framework.graph.graph import Graph, Operation
+    from tensorloom.serving.manager.engine import SessionEngine
     from tensorloom.storage.checkpoints.increments import Increment
 
 #: A version with this file follows the checkpoints of the directory that it names,
 #: which may be relative to the version's.
 FILE: Final = "assets.extra/tensorloom_follow"
-_RESTORE: Final = "DynamicEmbeddingRestore"
+# How long further steps wait for those that run, so that the state can change: twice as
+# long each time. In between they go on, for so many times as long.
+_FIRST_PATIENCE_S: Final = 0.05
+_LONGEST_PATIENCE_S: Final = 3.2
+_ANSWERS_BETWEEN: Final = 10
 _logger = logging.getLogger("tensorloom.serving")
 
 
@@ -56,12 +57,12 @@ def followed_directory(path: str) -> str | None:
 class FollowedCheckpoints:
     """Keeps the variables of a session at the last checkpoint, and its increments.
 
-    Requests go on meanwhile. A table of rows changes as a whole; a request that comes
-    while several tables and variables change may read some as they were before.
+    Requests go on meanwhile. What was saved is read beside them; all tables and
+    variables are then changed between two steps.
 
     Args:
       name: of the model and version, for messages.
-      session: in which a SavedModel is loaded.
+      engine: in which a SavedModel is loaded.
       saver_def: the model's; a model without variables follows nothing.
       directory: of the checkpoints.
 
@@ -70,14 +71,13 @@ class FollowedCheckpoints:
     """
 
     def __init__(
-        self, name: str, session: Session, saver_def: Any, directory: str
+        self, name: str, engine: SessionEngine, saver_def: Any, directory: str
     ) -> None:
         if not saver_def.restore_op_name:
             raise ValueError(f"{name} has no variables that could follow {directory}")
-        self._name, self._session, self._directory = name, session, directory
-        self._restore = session.graph.get_operation_by_name(saver_def.restore_op_name)
-        self._filename = session.graph.as_graph_element(saver_def.filename_tensor_name)
-        self._change, self._prefix = _changes(session.graph, self._restore)
+        self._name, self._directory = name, directory
+        self._state = FollowedState(engine.session, saver_def)
+        self._gate = engine.gate = StateGate()
         self._checkpoint: str | None = None
         self._applied: Sequence[Increment] = ()
         self._told = ""
@@ -119,19 +119,38 @@ class FollowedCheckpoints:
         found = increments.find(newest, self._applied_to(newest))
         if newest != self._checkpoint or not _begins(found.increments, self._applied):
             # What follows is of this one alone.
-            self._checkpoint = None
-            self._session.run(self._restore, {self._filename: newest})
+            if not self._switch(self._state.read(newest, is_increment=False)):
+                return ""
             self._checkpoint, self._applied = newest, ()
             _logger.info("%s has the values of %s", self._name, newest)
         for increment in found.increments[len(self._applied) :]:
-            if self._over.is_set():
-                return ""
             prefix = increments.increment_name(newest, increment.number)
-            feeds = {self._filename: prefix, self._prefix: prefix}
-            self._session.run(self._change, feeds)
+            if not self._switch(self._state.read(prefix, is_increment=True)):
+                return ""
             self._applied = [*self._applied, increment]
             _logger.info("%s has the changes of %s", self._name, prefix)
         return found.problem
+
+    def _switch(self, change: Callable[[], None]) -> bool:
+        """Makes a change between two steps; False: all is over.
+
+        No request waits long for a step that another one has begun: such a change is
+        tried again, in a while in which the model answers.
+        """
+        patience_s = _FIRST_PATIENCE_S
+        while not self._over.is_set():
+            if self._gate.change(change, patience_s):
+                return True
+            if patience_s == _LONGEST_PATIENCE_S:
+                _logger.warning(
+                    "%s: a step runs for longer than %g s; what was saved is taken "
+                    "over after it",
+                    self._name,
+                    patience_s,
+                )
+            self._over.wait(_ANSWERS_BETWEEN * patience_s)
+            patience_s = min(2 * patience_s, _LONGEST_PATIENCE_S)
+        return False
 
     def _applied_to(self, checkpoint: str) -> Sequence[Increment]:
         return self._applied if checkpoint == self._checkpoint else ()
@@ -139,46 +158,3 @@ class FollowedCheckpoints:
 
 def _begins(found: Sequence[Increment], applied: Sequence[Increment]) -> bool:
     return list(found[: len(applied)]) == list(applied)
-
-
-def _changes(graph: Graph, restore: Operation) -> tuple[list[Operation], Any]:
-    """What takes an increment over, and the tensor of its prefix for embeddings.
-
-    An increment has all variables but embeddings as a checkpoint has them, and of
-    embeddings the rows that changed; who serves needs no slots of optimizers.
-    """
-    with graph.as_default(), name_scope("tensorloom_follow"):
-        prefix = placeholder(dtypes.string, [], name="prefix")
-        changes = []
-        for op in _assignments(restore):
-            if op.type != _RESTORE:
-                changes.append(op)
-                continue
-            with colocate_with(op.inputs[0]):
-                changes.append(
-                    apply_op(
-                        _RESTORE,
-                        table=op.inputs[0],
-                        prefix=prefix,
-                        name_in_checkpoint=op.get_attr("name_in_checkpoint"),
-                        shard=op.get_attr("shard"),
-                        num_shards=op.get_attr("num_shards"),
-                        is_increment=True,
-                        slots_required=False,
-                    )
-                )
-    return changes, prefix
-
-
-def _assignments(restore: Operation) -> list[Operation]:
-    """The operations that a saver's restore operation stands for."""
-    found, waiting, seen = [], [restore], {restore}
-    while waiting:
-        op = waiting.pop()
-        if op.type != "NoOp":
-            found.append(op)
-            continue
-        more = [one for one in op.control_inputs if one not in seen]
-        seen.update(more)
-        waiting += more
-    return found

@@ -89,9 +89,7 @@ class ModelLoader:
         directory = followed_directory(path)
         if directory is None:
             return
-        followed = FollowedCheckpoints(
-            name, engine.session, meta_graph.saver_def, directory
-        )
+        followed = FollowedCheckpoints(name, engine, meta_graph.saver_def, directory)
         followed.look()
         if self.poll_s:
             followed.start(self.poll_s)

@@ -119,6 +119,20 @@ def load(tmp_path: Path) -> Iterator[Callable[..., Servable]]:
         servable.close()
 
 
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[FollowedCheckpoints]:
+    """Who has looked for checkpoints."""
+    found: list[FollowedCheckpoints] = []
+    look = FollowedCheckpoints.look
+
+    def look_and_tell(self: FollowedCheckpoints) -> None:
+        found.append(self)
+        look(self)
+
+    monkeypatch.setattr(FollowedCheckpoints, "look", look_and_tell)
+    return found
+
+
 def _served(servable: Servable, keys: list[int]) -> list[float]:
     signature = servable.signatures["serving_default"]
     feed = {signature.inputs["keys"].tensor: np.array(keys)}
@@ -156,20 +170,12 @@ def test_only_what_changed_is_read(
     training: Training,
     load: Callable[..., Servable],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    looks: list[FollowedCheckpoints],
 ) -> None:
     """The full checkpoint may be gone when it has been read."""
-    made: list[FollowedCheckpoints] = []
-    look = FollowedCheckpoints.look
-
-    def look_and_tell(self: FollowedCheckpoints) -> None:
-        made.append(self)
-        look(self)
-
-    monkeypatch.setattr(FollowedCheckpoints, "look", look_and_tell)
     _export(tmp_path / "1", str(training.checkpoints), places=3)
     servable = load(0.0)
-    (followed,) = made
+    (followed,) = looks
     for data in training.checkpoints.glob("m-1.data*"):
         shutil.move(data, tmp_path)
     for data in training.checkpoints.glob("m-1.increment-1.data*"):
@@ -225,3 +231,45 @@ def test_what_cannot_follow(load: Callable[..., Servable], tmp_path: Path) -> No
         (tmp_path / "1" / "model.pb").write_bytes(graph_def.SerializeToString())
     with pytest.raises(ValueError, match="no variables that could follow"):
         load(0.0)
+
+
+@pytest.mark.slow
+def test_what_does_not_fit_changes_nothing(
+    training: Training,
+    load: Callable[..., Servable],
+    tmp_path: Path,
+    looks: list[FollowedCheckpoints],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A checkpoint whose last variable has another shape is left out as a whole."""
+    _export(tmp_path / "1", "../train")
+    servable = load(0.0)
+    before = _served(servable, KEYS)
+    with tf.Graph().as_default(), tf.Session() as session:
+        de.get_variable("table", dim=2, initializer=tf.ones_initializer())
+        tf.get_variable("bias", [3], initializer=tf.ones_initializer())
+        session.run(tf.global_variables_initializer())
+        de.IncrementalSaver().save(session, str(training.checkpoints / "m"), 9)
+    looks[0].look()
+    assert _served(servable, KEYS) == before
+    assert "has shape [3] for bias" in caplog.text
+
+
+@pytest.mark.slow
+def test_a_step_that_runs_long_is_waited_for(
+    training: Training,
+    load: Callable[..., Servable],
+    tmp_path: Path,
+    looks: list[FollowedCheckpoints],
+) -> None:
+    """Others are answered meanwhile, with what was before."""
+    _export(tmp_path / "1", "../train")
+    servable = load(0.01)
+    before = _served(servable, KEYS)
+    gate = looks[0]._gate
+    with gate.step():
+        training.step(9)
+        training.save_increment()
+        expected = training.scores(KEYS)
+        assert [_served(servable, KEYS) for _ in range(20)] == [before] * 20
+    assert eventually(lambda: _served(servable, KEYS) == expected)

@@ -55,7 +55,7 @@ def dynamic_embedding_table(c: OpKernelConstruction) -> Compute:
     return compute
 
 
-def _check_rows(table: EmbeddingTable, what: str, dtype: DType, rows: Any) -> Any:
+def check_rows(table: EmbeddingTable, what: str, dtype: DType, rows: Any) -> Any:
     """Rows of the table's dtype and width, contiguous.
 
     Raises:
@@ -124,7 +124,7 @@ def apply(c: OpKernelConstruction) -> Compute:
                     f"the step and the numbers of {rule} have to be scalars, got shape "
                     f"{shape_text(np.shape(number))}"
                 )
-        grad = _check_rows(table, "gradients", dtype, grad)
+        grad = check_rows(table, "gradients", dtype, grad)
 
         def update(rows: tuple[Any, ...], sums: Any) -> Any:
             inputs = (*numbers[:gradient_at], sums, *numbers[gradient_at:])
@@ -141,7 +141,7 @@ def upsert(c: OpKernelConstruction) -> Compute:
     dtype: DType = c["T"]
 
     def compute(table: EmbeddingTable, keys: Any, values: Any, step: Any) -> None:
-        values = _check_rows(table, "values", dtype, values)
+        values = check_rows(table, "values", dtype, values)
         table.upsert(_check_keys(table, keys, values), values, int(step))
 
     return compute
@@ -199,7 +199,7 @@ def import_rows(c: OpKernelConstruction) -> Compute:
     def compute(table: EmbeddingTable, *exported: Any) -> None:
         arrays = [np.ascontiguousarray(x) for x in exported[:6]]
         (keys, freqs, steps), counted = arrays[:3], arrays[3:]
-        blocks = [_check_rows(table, "rows", dtype, x) for x in exported[6:]]
+        blocks = [check_rows(table, "rows", dtype, x) for x in exported[6:]]
         for block in blocks:
             _check_keys(table, keys, block)
         rows = Contents(
@@ -229,7 +229,7 @@ def restore(c: OpKernelConstruction) -> Compute:
             prefix.item().decode(), name, shard, count, names, slots_required
         )
         for block in rows.blocks.values():
-            _check_rows(table, f"saved rows of {name}", table.dtype, block)
+            check_rows(table, f"saved rows of {name}", table.dtype, block)
         table.load(rows, counted, gone if is_increment else None, slots)
 
     return compute

@@ -385,6 +385,17 @@ class EmbeddingTable(Resource):
                 at = self._load_counts(self._candidates, counted)
                 self._candidates.touched.rows[at] = self._save
 
+    def take_rows_of(self, other: EmbeddingTable) -> None:
+        """Has the rows of another table, made with the same options, for its own.
+
+        The other one is not to be used any more.
+        """
+        with self.lock:
+            for part in self._parts() if self._gone is not None else ():
+                self._remove(part, part.live())
+            self._rows, self._candidates = other._rows, other._candidates
+            self._looked_at = 0
+
     @staticmethod
     def _load_counts(rows: KeyRows, contents: Contents) -> Any:
         at, missing = rows.find(contents.keys)
