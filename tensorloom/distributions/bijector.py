@@ -150,7 +150,7 @@ class Bijector(abc.ABC):
         self, input_shape: Any, name: str = "forward_event_shape_tensor"
     ) -> Tensor:
         """The shape of an image's event, an int32 vector."""
-        with self._scope(name, [input_shape]):
+        with self._name_scope(name, [input_shape]):
             shape = convert_to_tensor(input_shape, dtypes.int32, name="input_shape")
             return self._forward_event_shape_tensor(shape)  # type: ignore[no-any-return]
 
@@ -158,7 +158,7 @@ class Bijector(abc.ABC):
         self, output_shape: Any, name: str = "inverse_event_shape_tensor"
     ) -> Tensor:
         """The shape of the event that an image comes from, an int32 vector."""
-        with self._scope(name, [output_shape]):
+        with self._name_scope(name, [output_shape]):
             shape = convert_to_tensor(output_shape, dtypes.int32, name="output_shape")
             return self._inverse_event_shape_tensor(shape)  # type: ignore[no-any-return]
 
@@ -185,7 +185,7 @@ class Bijector(abc.ABC):
           TypeError: `x` has another dtype.
           NotImplementedError: the subclass does not say it.
         """
-        with self._scope(name, [x]):
+        with self._name_scope(name, [x]):
             x = self._argument(x, "x")
             pair = self._pair("x", x, kwargs)
             if not self._is_injective:
@@ -201,7 +201,7 @@ class Bijector(abc.ABC):
           TypeError: `y` has another dtype.
           NotImplementedError: the subclass does not say it.
         """
-        with self._scope(name, [y]):
+        with self._name_scope(name, [y]):
             y = self._argument(y, "y")
             pair = self._pair("y", y, kwargs)
             if not self._is_injective:
@@ -236,7 +236,7 @@ class Bijector(abc.ABC):
           ValueError: `event_ndims` is no integer scalar, or too small.
           NotImplementedError: the subclass does not say it.
         """
-        with self._scope(name, [y]):
+        with self._name_scope(name, [y]):
             y = self._argument(y, "y")
             with control_dependencies(self._checks("inverse", event_ndims)):
                 rank = _known_rank(event_ndims)
@@ -269,7 +269,7 @@ class Bijector(abc.ABC):
                 "forward_log_det_jacobian cannot be implemented for non-injective "
                 "transforms."
             )
-        with self._scope(name, [x]):
+        with self._name_scope(name, [x]):
             x = self._argument(x, "x")
             with control_dependencies(self._checks("forward", event_ndims)):
                 rank = _known_rank(event_ndims)
@@ -350,9 +350,11 @@ class Bijector(abc.ABC):
     # --- arguments ---------------------------------------------------------------
 
     @contextmanager
-    def _scope(self, name: str, values: list[Any]) -> Iterator[None]:
-        with name_scope(self.name), name_scope(name, values=values):
-            yield
+    def _name_scope(self, name: str, values: list[Any] | None = None) -> Iterator[str]:
+        """A scope for its operations; bijectors of a program's own use it, too."""
+        values = [*(values or []), *self.graph_parents]
+        with name_scope(self.name), name_scope(name, values=values) as scope:
+            yield scope
 
     def _argument(self, value: Any, name: str) -> Tensor:
         tensor = convert_to_tensor(value, name=name)

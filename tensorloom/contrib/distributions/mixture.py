@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tensorloom.contrib.distributions.axes import batch_rank_of, spread
 from tensorloom.distributions.categorical import Categorical
 from tensorloom.distributions.distribution import Distribution
 from tensorloom.distributions.parameters import derived_seed
@@ -17,29 +18,6 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.debugging import check as check_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.nn import nn_ops
-
-
-def _spread(x: Tensor, batch_rank: Any, event_rank: int) -> Tensor:
-    """[samples..., own batch..., k] as [samples..., batch..., k, 1...]: to multiply by.
-
-    Args:
-      batch_rank: how many axes the batch has beside those that `x` has.
-      event_rank: how many axes an event has.
-    """
-    sizes = array_ops.shape(x)
-    shape = [
-        sizes[:-1],
-        array_ops.ones([batch_rank], dtype=sizes.dtype),
-        sizes[-1:],
-        array_ops.ones([event_rank], dtype=sizes.dtype),
-    ]
-    return array_ops.reshape(x, array_ops.concat(shape, axis=0))
-
-
-def _rank_of_batch(distribution: Any) -> Any:
-    if distribution.batch_shape.ndims is not None:
-        return distribution.batch_shape.ndims
-    return array_ops.size(distribution.batch_shape_tensor())
 
 
 @export("contrib.distributions.Mixture")
@@ -226,8 +204,8 @@ class Mixture(Distribution):
             drawn.append(component.sample(n, seed=seed))
         x = array_ops.stack(drawn, -self._event_rank - 1)
         mask = array_ops.one_hot(chosen, self.num_components, dtype=x.dtype)
-        axes = _rank_of_batch(self) - _rank_of_batch(self.cat)
-        mask = _spread(mask, axes, self._event_rank)
+        axes = batch_rank_of(self) - batch_rank_of(self.cat)
+        mask = spread(mask, axes, self._event_rank)
         return math_ops.reduce_sum(x * mask, axis=-1 - self._event_rank)
 
     def _sample_chosen(self, n: Tensor, chosen: Tensor, seed: Any) -> Any:
@@ -394,8 +372,8 @@ class MixtureSameFamily(Distribution):
         return array_ops.expand_dims(x, -1 - self._event_rank)
 
     def _spread_weights(self, weights: Tensor, events: int) -> Any:
-        axes = _rank_of_batch(self) - _rank_of_batch(self.mixture_distribution)
-        return _spread(weights, axes, events)
+        axes = batch_rank_of(self) - batch_rank_of(self.mixture_distribution)
+        return spread(weights, axes, events)
 
     def _sample_n(self, n: Tensor, seed: Any = None) -> Any:
         with control_dependencies(self._assertions):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tensorloom.distributions.parameters import checked
 from tensorloom.distributions.static_values import prefer_static_broadcast_shape
 from tensorloom.framework.graph.graph import Tensor, name_scope
@@ -179,9 +181,10 @@ def shapes_of(
                 )
         batch: Any = scale.batch_shape_tensor()
         if scale.batch_shape.is_fully_defined():
-            batch = convert_to_tensor(scale.batch_shape.as_list(), dtypes.int32)
+            batch = np.array(scale.batch_shape.as_list(), np.int32)
         if loc is None:
             return batch, event_shape
+        batch = convert_to_tensor(batch, dtypes.int32)
         static = loc.shape.with_rank_at_least(1)[:-1]
         if loc.shape.ndims is None or not static.is_fully_defined():
             its_batch = array_ops.shape(loc)[:-1]

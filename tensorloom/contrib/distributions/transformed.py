@@ -6,47 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from tensorloom.contrib.distributions.shape_override import ShapeOverride
 from tensorloom.distributions.bijector import Bijector, Identity
 from tensorloom.distributions.distribution import Distribution
+from tensorloom.distributions.static_values import pick_vector
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
-from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.math import math_ops
-
-
-class _Shape:
-    """A shape that takes the place of the base distribution's, or an empty one.
-
-    Raises:
-      ValueError: it is no vector, has sizes below 1, or the base has a shape itself.
-    """
-
-    def __init__(self, shape: Any, base_rank: int | None, name: str) -> None:
-        self.tensor = convert_to_tensor(
-            [] if shape is None else shape, dtype=dtypes.int32, name=name
-        )
-        if self.tensor.shape.ndims != 1:
-            raise ValueError("shape override must be a vector")
-        self.known = constant_value(self.tensor)
-        if self.known is not None and any(size <= 0 for size in self.known):
-            raise ValueError("shape override must have positive elements")
-        rank = self.tensor.shape.as_list()[0]
-        if rank is None:
-            raise ValueError("shape override must be a vector of known size")
-        self.rank: int = rank
-        if rank and base_rank:
-            raise ValueError("base distribution not scalar")
-
-    @property
-    def static(self) -> TensorShape:
-        """As far as it is known."""
-        if self.known is None:
-            return TensorShape([None] * self.rank)
-        return TensorShape([int(size) for size in self.known])
 
 
 @export("contrib.distributions.TransformedDistribution")
@@ -80,14 +50,19 @@ class TransformedDistribution(Distribution):
         with name_scope(name, values=[event_shape, batch_shape]) as name:
             if bijector is None:
                 bijector = Identity(validate_args=validate_args)
-            base_batch = distribution.batch_shape.ndims
-            self._new_batch = _Shape(batch_shape, base_batch, "batch_shape")
-            self._new_event = _Shape(
-                event_shape, distribution.event_shape.ndims, "event_shape"
+            self._new_batch = ShapeOverride(
+                batch_shape,
+                distribution.is_scalar_batch(),
+                validate_args,
+                "batch_shape",
             )
-            # The draws of an event stand before the base's batch: they go behind it.
-            turns = self._new_event.rank and not self._new_batch.rank and base_batch
-            self._turned = self._new_event.rank if turns else 0
+            self._new_event = ShapeOverride(
+                event_shape,
+                distribution.is_scalar_event(),
+                validate_args,
+                "event_shape",
+            )
+            self._turned = self._axes_to_turn(distribution)
         self._distribution = distribution
         self._bijector = bijector
         super().__init__(
@@ -99,6 +74,25 @@ class TransformedDistribution(Distribution):
             graph_parents=[*distribution._graph_parents, *bijector.graph_parents],
             name=name,
         )
+
+    def _axes_to_turn(self, base: Any) -> Any:
+        """How many axes of draws stand before the base's batch, but belong behind it.
+
+        These are the axes of an event that is made of draws. An int if that is known.
+        """
+        event, batch = self._new_event.rank, self._new_batch.rank
+        base_is_scalar = constant_value(base.is_scalar_batch())
+        if not self._new_event.may_override or base_is_scalar:
+            return 0
+        if isinstance(batch, int):
+            if batch:
+                return 0
+            if base_is_scalar is not None:
+                return event
+        turns = math_ops.logical_and(
+            math_ops.equal(batch, 0), math_ops.logical_not(base.is_scalar_batch())
+        )
+        return array_ops.where_v2(turns, event, 0)
 
     @property
     def distribution(self) -> Any:
@@ -113,25 +107,18 @@ class TransformedDistribution(Distribution):
     # --- shapes ------------------------------------------------------------------
 
     def _event_shape(self) -> Any:
-        is_new = self._new_event.rank
-        before = self._new_event.static if is_new else self.distribution.event_shape
+        before = self._new_event.static(self.distribution.event_shape)
         return self.bijector.forward_event_shape(before)
 
     def _event_shape_tensor(self) -> Any:
-        is_new = self._new_event.rank
-        old = None if is_new else self.distribution.event_shape_tensor()
-        before = self._new_event.tensor if is_new else old
+        before = self._new_event.dynamic(self.distribution.event_shape_tensor)
         return self.bijector.forward_event_shape_tensor(before)
 
     def _batch_shape(self) -> Any:
-        if self._new_batch.rank:
-            return self._new_batch.static
-        return self.distribution.batch_shape
+        return self._new_batch.static(self.distribution.batch_shape)
 
     def _batch_shape_tensor(self) -> Any:
-        if self._new_batch.rank:
-            return self._new_batch.tensor
-        return self.distribution.batch_shape_tensor()
+        return self._new_batch.dynamic(self.distribution.batch_shape_tensor)
 
     def _event_rank(self) -> Any:
         if self.event_shape.ndims is not None:
@@ -174,7 +161,13 @@ class TransformedDistribution(Distribution):
 
     def _sample_n(self, n: Any, seed: Any = None, **kwargs: Any) -> Any:
         count = [array_ops.reshape(convert_to_tensor(n, dtypes.int32), [1])]
-        before, after = ([], count) if self._turned else (count, [])
+        if isinstance(self._turned, int):
+            before, after = ([], count) if self._turned else (count, [])
+        else:
+            turns = math_ops.not_equal(self._turned, 0)
+            empty = array_ops.zeros([0], dtypes.int32)
+            before = [pick_vector(turns, empty, count[0])]
+            after = [pick_vector(turns, count[0], empty)]
         parts = [*before, self._new_batch.tensor, self._new_event.tensor, *after]
         known = [constant_value(part) for part in parts]
         shape: Any
@@ -203,7 +196,7 @@ class TransformedDistribution(Distribution):
         return array_ops.transpose(x, axes)
 
     def _turn_back(self, x: Tensor) -> Any:
-        if not self._turned:
+        if isinstance(self._turned, int) and self._turned == 0:
             return x
         rank = array_ops.rank(x) if x.shape.ndims is None else x.shape.ndims
         return self._turn(x, rank - self._turned)
@@ -221,10 +214,12 @@ class TransformedDistribution(Distribution):
 
     def _of_event(self, values: Tensor, reduce: Any) -> Any:
         """What the draws of an event have together."""
-        if not self._new_event.rank:
+        if not self._new_event.may_override:
             return values
-        first = self._turned - self._new_event.rank
-        return reduce(values, list(range(first, self._turned)))
+        first, last = self._turned - self._new_event.rank, self._turned
+        if isinstance(first, int) and isinstance(last, int):
+            return reduce(values, list(range(first, last)))
+        return reduce(values, math_ops.range(first, last))
 
     def _log_prob(self, y: Tensor, **kwargs: Any) -> Any:
         parts = []
@@ -252,7 +247,7 @@ class TransformedDistribution(Distribution):
         return self.bijector.inverse(y, **self._conditions(kwargs)[0])
 
     def _check_is_plain(self, what: str) -> None:
-        if self._new_event.rank:
+        if self._new_event.may_override:
             raise NotImplementedError(
                 f"{what} is not implemented when overriding event_shape"
             )
@@ -289,10 +284,10 @@ class TransformedDistribution(Distribution):
                 "entropy is not implemented when bijector is not injective."
             )
         entropy = self.distribution.entropy()
-        if self._new_event.rank:
+        if self._new_event.may_override:
             draws = math_ops.reduce_prod(self._new_event.tensor)
             entropy *= math_ops.cast(draws, dtype=entropy.dtype.base_dtype)
-        if self._new_batch.rank:
+        if self._new_batch.may_override:
             entropy += array_ops.zeros(self._new_batch.tensor, dtype=entropy.dtype)
         # A constant Jacobian is the same at any y: at zero, for example.
         shapes = [self.batch_shape_tensor(), self.event_shape_tensor()]

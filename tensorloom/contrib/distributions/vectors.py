@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tensorloom.contrib.distributions.axes import broadcast_shape
 from tensorloom.contrib.distributions.bijectors import scalar_maps
 from tensorloom.contrib.distributions.bijectors.affine_maps import Affine, AffineScalar
 from tensorloom.contrib.distributions.bijectors.compositions import Chain
@@ -19,7 +20,7 @@ from tensorloom.contrib.distributions.transformed import TransformedDistribution
 from tensorloom.distributions.exponential import Exponential
 from tensorloom.distributions.laplace import Laplace
 from tensorloom.distributions.normal import Normal
-from tensorloom.distributions.parameters import checked, common_shape
+from tensorloom.distributions.parameters import checked
 from tensorloom.distributions.reparameterization import FULLY_REPARAMETERIZED
 from tensorloom.distributions.uniform import Uniform
 from tensorloom.framework.export import export
@@ -29,16 +30,6 @@ from tensorloom.ops.array import array_ops
 from tensorloom.ops.debugging import check as check_ops
 from tensorloom.ops.math import math_ops
 from tensorloom.ops.math.special import lbeta
-
-
-def _broadcast_shape(*tensors: Tensor) -> Any:
-    static = common_shape(*tensors)
-    if static.is_fully_defined():
-        return static.as_list()
-    shape = array_ops.shape(tensors[0])
-    for tensor in tensors[1:]:
-        shape = array_ops.broadcast_dynamic_shape(shape, array_ops.shape(tensor))
-    return shape
 
 
 class _DiagonalVector(ScaledVector):
@@ -256,7 +247,7 @@ class SinhArcsinh(TransformedDistribution):
             self._skewness = convert_to_tensor(
                 skewness if is_skewed else 0.0, name="skewness", dtype=dtype
             )
-            shape = _broadcast_shape(
+            shape = broadcast_shape(
                 self._loc, self._scale, self._tailweight, self._skewness
             )
             base = _base(distribution, dtype, validate_args, allow_nan_stats)
@@ -399,7 +390,7 @@ class Kumaraswamy(TransformedDistribution):
         super().__init__(
             Uniform(low=zero, high=one, allow_nan_stats=allow_nan_stats),
             bijector=scalar_maps.Kumaraswamy(first, second, validate_args),
-            batch_shape=_broadcast_shape(first, second),
+            batch_shape=broadcast_shape(first, second),
             name=name,
         )
         self._reparameterization_type = FULLY_REPARAMETERIZED
