@@ -103,6 +103,10 @@ class SessionInterface:
 class BaseSession(SessionInterface):
     """A session without the rules of being the default session."""
 
+    # Whether functions of `make_callable` may do without `run`: who watches runs by
+    # another `run` says no.
+    _callables_skip_run = True
+
     def __init__(
         self, target: str = "", graph: Graph | None = None, config: Any = None
     ) -> None:

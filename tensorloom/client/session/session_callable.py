@@ -69,7 +69,7 @@ def _direct(
     session: BaseSession, fetches: Any, feed_list: Sequence[Any]
 ) -> Callable[..., Any] | None:
     """A function of the values without a feed_dict; None where a call needs more."""
-    if session._default_options is not None:
+    if session._default_options is not None or not session._callables_skip_run:
         return None
     feeds = FeedPlan(session.graph, dict.fromkeys(feed_list))
     if not feeds.is_simple or len(feeds.tensors) != len(feed_list):

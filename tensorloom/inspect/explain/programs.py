@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.session.base_session import BaseSession
+from tensorloom.framework.errors import OpError
 from tensorloom.inspect.explain.explain import explained_step, time_limit
 from tensorloom.inspect.explain.explanation import Explanation
 from tensorloom.inspect.explain.journal import Journal
 
 if TYPE_CHECKING:
-    from tensorloom.framework.interfaces import StepSignature
+    from tensorloom.client.session.explained_step import ExplainedStep
+    from tensorloom.framework.interfaces import StepContext, StepSignature
+    from tensorloom.inspect.explain.elsewhere import StepElsewhere
 
 #: So many runs of a step are explained: the second one is not the first of its kernels.
 _EXPLAINED_RUNS = 2
@@ -27,6 +30,14 @@ class ProgramStep:
     explanation: Explanation  # of its first run, or of the second if there was one
     runs: int = 0
     seconds: float = 0.0  # of all runs
+
+    def fail(self, error: OpError) -> None:
+        """Notes that a run failed. How long it took says nothing of the others."""
+        self.runs += 1
+        text = " ".join(error.message.partition("\n\nOriginal stack")[0].split())
+        self.explanation.journal.notes.append(
+            f"Run {self.runs} of this step failed: {type(error).__name__}: {text}"
+        )
 
 
 class ProgramSteps:
@@ -62,13 +73,21 @@ class ProgramSteps:
         step = self._by_call.get(key)
         begin = time.perf_counter()
         if step is not None and step.runs >= _EXPLAINED_RUNS:
-            result = plain(session, fetches, feed_dict, options, run_metadata)
+            try:
+                result = plain(session, fetches, feed_dict, options, run_metadata)
+            except OpError as error:
+                step.fail(error)
+                raise
         else:
             journal = Journal()
-            explained = explained_step(session, fetches, feed_dict, journal)
+            try:
+                explained = explained_step(session, fetches, feed_dict, journal)
+            except OpError as error:
+                raise session._shown(error) from error.__cause__
             if explained.signature is None:
                 return plain(session, fetches, feed_dict, options, run_metadata)
-            result, context = explained.run(time_limit(session, options))
+            limit = time_limit(session, options)
+            result, context = self._explained(session, explained, journal, limit)
             if run_metadata is not None:
                 from tensorloom.framework.runtime import run_metadata as protos
 
@@ -82,6 +101,26 @@ class ProgramSteps:
         step.runs += 1
         step.seconds += time.perf_counter() - begin
         return result
+
+    def _explained(
+        self,
+        session: BaseSession,
+        step: ExplainedStep | StepElsewhere,
+        journal: Journal,
+        limit: float | None,
+    ) -> tuple[Any, StepContext]:
+        """Runs a step; of one that fails, at least what became of its nodes is told."""
+        try:
+            return step.run(limit)
+        except OpError as error:
+            shown = session._shown(error)
+            assert step.signature is not None
+            known = self._known.get((id(session), step.signature))
+            if known is None and journal.stages:
+                known = self._note(session, Explanation(step.signature, journal))
+            if known is not None:
+                known.fail(shown)
+            raise shown from error.__cause__
 
     def _note(self, session: BaseSession, explanation: Explanation) -> ProgramStep:
         key = id(session), explanation.signature
@@ -120,7 +159,9 @@ def watched_runs() -> Iterator[ProgramSteps]:
         return steps.run(plain, self, fetches, feed_dict, options, run_metadata)
 
     BaseSession.run = run  # type: ignore[method-assign]
+    BaseSession._callables_skip_run = False
     try:
         yield steps
     finally:
         BaseSession.run = plain  # type: ignore[method-assign]
+        BaseSession._callables_skip_run = True

@@ -48,6 +48,42 @@ def test_a_step_that_cannot_end_fails_when_its_time_is_over() -> None:
         sess.run(get, options=soon)
 
 
+def test_a_step_that_fails_is_explained_and_its_error_is_as_ever() -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    checked = tf.check_numerics(tf.log(x), "bad", name="checked")
+    total = tf.reduce_sum(checked, name="total")
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as plain:
+        sess.run(checked, {x: [-1.0]})
+    with tf.Session() as sess, watched_runs() as steps:
+        with pytest.raises(tf.errors.InvalidArgumentError) as first:
+            sess.run(checked, {x: [-1.0]})
+        for value, bad in ((1.0, -1.0), (2.0, -2.0), (3.0, -3.0)):
+            sess.run(total, {x: [value]})
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                sess.run(total, {x: [bad]})
+    assert first.value.op is checked.op
+    assert first.value.message == plain.value.message
+    alone, often = (step.explanation for step in steps.steps)
+    assert alone.fates["checked"].way == "kept"
+    assert alone.times is None
+    (note,) = alone.notes
+    assert note.startswith("Run 1 of this step failed: InvalidArgumentError: bad : ")
+    assert "values [[node checked (defined at" in note
+    # What an earlier run told stays: the failed one has no times.
+    assert [step.runs for step in steps.steps] == [1, 6]
+    assert often.times is not None
+    assert [note[:6] for note in often.notes] == ["Run 2 ", "Run 4 ", "Run 6 "]
+
+
+def test_runs_of_callables_are_seen() -> None:
+    x = tf.placeholder(tf.float32, [3], name="x")
+    y = tf.reduce_sum(x)
+    with tf.Session() as sess, watched_runs() as steps:
+        call = sess.make_callable(y, [x])
+        assert [call([n, n, n]) for n in range(4)] == [0.0, 3.0, 6.0, 9.0]
+    assert [step.runs for step in steps.steps] == [4]
+
+
 def model() -> tuple[tf.Tensor, tf.Tensor]:
     x = tf.placeholder(tf.float32, [None, 2], name="x")
     y = tf.tanh(tf.matmul(x, tf.constant([[1.0], [2.0]], name="w")), name="y")
