@@ -15,8 +15,11 @@ def argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
     `**kwargs` alone has none.
 
     Raises:
-      TypeError: it is not a function that Python can look into.
+      TypeError: it is not a function, or not one that Python can look into.
     """
+    if not callable(function):
+        kind = type(function).__name__
+        raise TypeError(f"unsupported callable: expected a function, got {kind}")
     if isinstance(function, functools.partial):
         names = argument_names(function.func)[len(function.args) :]
         return tuple(name for name in names if name not in function.keywords)
