@@ -35,6 +35,12 @@ def _with_buckets(table: Any, buckets: int, hasher_spec: Any, key_dtype: Any) ->
     )
 
 
+def _check_keys(dtype: Any) -> None:
+    kind = dtypes.as_dtype(dtype)
+    if not kind.is_integer and kind != dtypes.string:
+        raise TypeError(f"Only integer and string keys are supported, not {kind.name}.")
+
+
 @export("contrib.lookup.index_table_from_tensor")
 def index_table_from_tensor(
     mapping: Any,
@@ -47,18 +53,21 @@ def index_table_from_tensor(
     """A table from the elements of `mapping` [n] to their positions.
 
     Raises:
-      ValueError: no mapping, or a negative number of buckets.
+      ValueError: no mapping, a negative number of buckets, or elements that are no
+        keys of this dtype.
+      TypeError: keys of this dtype are not supported.
     """
     if mapping is None:
         raise ValueError("mapping must be specified.")
     _check_buckets(num_oov_buckets)
+    _check_keys(dtype)
     is_integer = dtypes.as_dtype(dtype).is_integer
     with name_scope(name, "string_to_index"):
         keys = convert_to_tensor(mapping)
         if is_integer != keys.dtype.is_integer:
             raise ValueError(f"Expected {dtype}, got {keys.dtype}.")
         if not is_integer and keys.dtype != dtypes.string:
-            raise ValueError(f"Invalid dtype, expected {dtype}, got {keys.dtype}.")
+            raise ValueError(f"Expected {dtype}, got {keys.dtype}.")
         count = array_ops.size(keys)
         values = math_ops.cast(math_ops.range(count), dtypes.int64)
         with name_scope(None, "hash_table"):
@@ -88,15 +97,15 @@ def index_table_from_file(
 
     Raises:
       ValueError: no file, a vocabulary of no word, or a negative number of buckets.
+      TypeError: keys of this dtype are not supported.
     """
     if vocabulary_file is None or vocabulary_file == "":
         raise ValueError("vocabulary_file must be specified and must not be empty.")
     _check_buckets(num_oov_buckets)
     if vocab_size is not None and vocab_size < 1:
         raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.")
-    kind = dtypes.as_dtype(key_dtype)
-    if not kind.is_integer and kind != dtypes.string:
-        raise TypeError("Only integer and string keys are supported.")
+    _check_keys(key_dtype)
+    is_integer = dtypes.as_dtype(key_dtype).is_integer
     with name_scope(name, "string_to_index"), name_scope(None, "hash_table"):
         initializer = TextFileIdTableInitializer(
             filename=vocabulary_file,
@@ -105,7 +114,7 @@ def index_table_from_file(
             vocab_size=vocab_size,
             delimiter=delimiter,
             name="table_init",
-            key_dtype=dtypes.int64 if kind.is_integer else key_dtype,
+            key_dtype=dtypes.int64 if is_integer else key_dtype,
         )
         table = StaticHashTable(initializer, default_value)
         return _with_buckets(table, num_oov_buckets, hasher_spec, key_dtype)

@@ -35,3 +35,13 @@ def test_strings_and_their_places(tmp_path: Path) -> None:
 def test_strings_are_asked_for() -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match="requires string"):
         lookup.string_to_index_table_from_tensor([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("kind", "elements"), [("tensor", [1.5]), ("file", "words.txt")]
+)
+def test_keys_are_integers_or_strings(kind: str, elements: object) -> None:
+    table = getattr(tf.contrib.lookup, f"index_table_from_{kind}")
+    dtype = {"dtype" if kind == "tensor" else "key_dtype": tf.float32}
+    with tf.Graph().as_default(), pytest.raises(TypeError, match=r"not float32\.$"):
+        table(elements, **dtype)
