@@ -105,7 +105,7 @@ def test_nothing_to_do(tmp_path: Path) -> None:
         estimator.train(input_fn, steps=0)
     with pytest.raises(TypeError, match="SessionRunHook"):
         estimator.train(input_fn, hooks=["x"], steps=1)
-    with pytest.raises(TypeError, match="unsupported callable.* got int"):
+    with pytest.raises(TypeError, match=r"unsupported callable.* got int"):
         estimator.train(3, steps=1)
 
 
