@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 @RegisterGradient("PartitionedCall")
 @RegisterGradient("StatefulPartitionedCall")
 def _call_grad(op: Operation, *grads: Any) -> Any:
-    """A call of the body's gradient; what that reads of it, the call hands out."""
-    """Also of a node whose op is a function of the library."""
+    """A call of the body's gradient; what that reads of it, the call hands out.
+
+    Also of a node whose op is a function of the library.
+    """
     if op._type not in CALLS:
         return of_call(NameAttrList(op._type, op._attrs))(op, *grads)
     called = op._attrs["f"]
@@ -285,7 +287,16 @@ def _node(op: Operation, called: NameAttrList, grads: Any) -> list[Any]:
     ]
 
 
+def _has_zeros(argument: Tensor) -> bool:
+    """Whether an argument without a gradient gets zeros as its gradient."""
+    return is_trainable(argument) and argument.dtype not in (
+        dtypes.resource,
+        dtypes.variant,
+    )
+
+
 def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
+    """A call of the gradient, which runs the body anew, with all its effects."""
     scope = gradient_scope()
     given = [(i, convert_to_tensor(g)) for i, g in enumerate(grads) if g is not None]
     graph = FuncGraph(func_graph.unique_gradient_name(function.name))
@@ -309,12 +320,16 @@ def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
             name=scope,
             is_part=True,
         )
+        found = [
+            fill_ops.zeros_like(x) if g is None and _has_zeros(x) else g
+            for x, g in zip(arguments, found, strict=True)
+        ]
         wanted = [i for i, g in enumerate(found) if g is not None]
         graph.outputs = [graph.capture(convert_to_tensor(found[i])) for i in wanted]
     gradients: list[Any] = [None] * len(arguments)
     if not wanted:
         return gradients
-    get_default_graph().add_function(graph.to_function())
+    get_default_graph().add_function(graph.to_function(keep_stateful=True))
     inputs = [*op.inputs, *(g for _, g in given), *graph.external_captures]
     types = [t.dtype.base_dtype for t in graph.outputs]
     outputs = _call(functional_ops.named(graph.name), inputs, types)

@@ -222,10 +222,16 @@ class GradientWalk:
         # Outputs that an earlier gradient added are read by gradients alone; without
         # one of their own they count for nothing.
         own = graph_mutation.own_output_count(op)
+        given = list(received)
         for output in _differentiated(op, op._outputs[:own], received):
             if received[output._value_index] is None and takes_zeros(output):
                 received[output._value_index] = self._zeros_like(output)
-        return self._call(op, function, received)
+        gradients = self._call(op, function, received)
+        if op._type in BRANCHES or op._type in LOOPS:
+            from tensorloom.client.gradients import unread_results
+
+            return unread_results.add_zeros(op, given, gradients)
+        return gradients
 
     def _gradient_function(self, op: Operation) -> Any:
         try:
