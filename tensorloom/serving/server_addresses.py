@@ -137,7 +137,7 @@ def _routes(
     routes = [
         Route("/v1/", v1.answer, begin=v1.begin),
         Route("/v1/health", health.handler(api.core), is_guarded=False, is_quick=True),
-        Route("/v2", v2.answer),
+        Route("/v2", v2.answer, begin=v2.begin),
         Route("/v2/health", v2.health, is_guarded=False, is_quick=True),
     ]
     if options.enable_status_page:

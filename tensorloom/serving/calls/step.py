@@ -39,8 +39,10 @@ async def wait_step(
         step = limits.step()
         if limits.loop is None:
             return servable.runner(feeds, fetches, step)
-        outcome = Outcome(limits.loop)
         start = servable.starter
+        if start is None and servable.is_quick(feeds, fetches):
+            return servable.run(feeds, fetches, step)
+        outcome = Outcome(limits.loop)
         if start is None or not start(feeds, fetches, step, outcome):
             _start_in_thread(servable, feeds, fetches, step, outcome)
         return await outcome.wait(limits.cancellation)

@@ -22,6 +22,7 @@ from tensorloom.serving.manager.frozen_graph import (
     find_frozen_graph,
     read_frozen_graph,
 )
+from tensorloom.serving.manager.quick_steps import QuickSteps, plain_outputs
 from tensorloom.serving.manager.servable import Servable
 from tensorloom.serving.manager.signature import decode_signatures
 from tensorloom.storage.files import filesystem
@@ -75,6 +76,11 @@ class ModelLoader:
                 self.most_at_once,
                 self.checks_methods,
             )
+            if engine.gate is None:  # else a step may have to wait
+                outputs = plain_outputs(
+                    meta_graph.graph_def, servable.signatures.values()
+                )
+                servable.quick = QuickSteps(outputs) if outputs else None
             _prepare(engine, servable.signatures.values())
             self.warm_up(servable)
         except BaseException:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.interfaces import StepContext
     from tensorloom.serving.calls.outcome import Outcome
     from tensorloom.serving.manager.engine import Engine
+    from tensorloom.serving.manager.quick_steps import QuickSteps
     from tensorloom.serving.manager.signature import Signature
 
 #: (values by tensor name, tensors to fetch, what limits the step) -> their values.
@@ -61,6 +62,8 @@ class Servable:
         self.runner: Runner = self.run
         #: Begins steps for calls that wait in an event loop; None: a thread runs each.
         self.starter: Starter | None = None
+        #: Which steps run in the event loop of their call; None: no model's do.
+        self.quick: QuickSteps | None = None
         #: How many requests wait for a batch.
         self.waiting: Callable[[], int] = lambda: 0
         self.statistics = ServableStatistics()
@@ -134,6 +137,10 @@ class Servable:
         """Waits until a step can run; whether that came in time."""
         return self._engine.wait_up(timeout_s)
 
+    def is_quick(self, feeds: Mapping[str, Any], fetches: Sequence[str]) -> bool:
+        """Whether an event loop can run a step itself, as it takes no time."""
+        return self.quick is not None and self.quick.has(feeds, fetches)
+
     def run(
         self,
         feeds: Mapping[str, Any],
@@ -155,10 +162,13 @@ class Servable:
         if not computed:
             return [feeds[name] for name in fetches]
         started = time.perf_counter()
-        values = self._engine.run(names, computed, [feeds[n] for n in names], step)
+        given = [feeds[name] for name in names]
+        values = self._engine.run(names, computed, given, step)
         shape = getattr(feeds[names[0]], "shape", ()) if names else ()
         seconds = time.perf_counter() - started
         self.statistics.step(shape[0] if shape else 0, seconds)
+        if self.quick is not None:
+            self.quick.note(names, computed, given, seconds)
         if len(computed) == len(fetches):
             return values
         found = dict(zip(computed, values, strict=True))

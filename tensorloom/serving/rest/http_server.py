@@ -20,6 +20,47 @@ _HEAD_S: Final = 10.0
 # How large the head of a request may be, beyond what comes with its first bytes.
 _HEAD_BYTES: Final = 1 << 16
 _BACKLOG: Final = 2048
+# Larger pieces are not copied, so as to be one with the head.
+_LITTLE: Final = 1 << 16
+# How the head of an answer begins; "100 Continue" is none, and is sent at once.
+_ANSWER: Final = tuple(b"HTTP/1.1 %d" % first for first in range(2, 6))
+
+
+class _JoiningTransport:
+    """Sends the head of an answer with what comes next: each sending costs as much."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        """As a transport's; a head waits for the next call of anything here."""
+        if data.endswith(b"\r\n\r\n") and data.startswith(_ANSWER):
+            self.flush()
+            self._head = data
+            return
+        if len(data) > _LITTLE:
+            self.flush()
+        elif self._head:
+            data, self._head = self._head + data, b""
+        self._send(data)
+
+    def flush(self) -> None:
+        """Sends a head that waits."""
+        if self._head:
+            head, self._head = self._head, b""
+            self._send(head)
+
+    def close(self) -> None:
+        """As a transport's."""
+        self.flush()
+        self._transport.close()
+
+    def _send(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 class _GuardedProtocol(HttpToolsProtocol):
@@ -41,7 +82,7 @@ class _GuardedProtocol(HttpToolsProtocol):
     _head_bytes = 0
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(_JoiningTransport(transport))  # type: ignore[arg-type]
         self._head_limit = self.loop.call_later(_HEAD_S, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -77,6 +118,11 @@ class _GuardedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._has_moved = True
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        # Of what has no body.
+        self.transport.flush()  # type: ignore[attr-defined]
+        super().on_response_complete()
 
     def _end_head_limit(self) -> None:
         if self._head_limit is not None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.serving.calls import about_models
 from tensorloom.serving.calls.step import finish
 from tensorloom.serving.rest import json_requests, json_responses, json_values, paths
-from tensorloom.serving.rest.answers import PROTOBUF, Answer
+from tensorloom.serving.rest.answers import LITTLE_BYTES, PROTOBUF, Answer
 
 if TYPE_CHECKING:
     from tensorloom.serving.calls.model_api import ModelApi
     from tensorloom.serving.observe.observer import Call
     from tensorloom.serving.rest.paths import Target
-
-# Bodies up to this size are decoded between two other requests' events.
-_LITTLE_BYTES: Final = 1 << 16
 
 
 class ModelHandlers:
@@ -55,7 +52,7 @@ class ModelHandlers:
         Raises:
           errors.OpError: the request is wrong.
         """
-        if method != "POST" or len(body) > _LITTLE_BYTES:
+        if method != "POST" or len(body) > LITTLE_BYTES:
             return None
         target = paths.parse(method, path)
         is_json = not call.headers.get("content-type", "").startswith(PROTOBUF)

@@ -143,7 +143,21 @@ class Models:
         decode: Callable[[Signature], Mapping[str, Any]],
         wanted: Sequence[str],
     ) -> tuple[Servable, list[tuple[Slot, Any]]]:
-        """Runs a request.
+        """Runs a request; see `wait_infer`."""
+        return finish(self.wait_infer(spec, call, decode, wanted))
+
+    def is_logged(self, name: str) -> bool:
+        """Whether requests of a model may be written to files."""
+        return self._api.is_logged(name)
+
+    async def wait_infer(
+        self,
+        spec: Any,
+        call: Call,
+        decode: Callable[[Signature], Mapping[str, Any]],
+        wanted: Sequence[str],
+    ) -> tuple[Servable, list[tuple[Slot, Any]]]:
+        """Runs a request; a call of an event loop waits without its thread.
 
         Args:
           spec: from `spec`.
@@ -157,8 +171,8 @@ class Models:
         Raises:
           errors.OpError: the request is wrong, or the step failed.
         """
-        servable, signature, outputs = finish(
-            self._api.predict_values(spec, call, decode, wanted, "ModelInfer")
+        servable, signature, outputs = await self._api.predict_values(
+            spec, call, decode, wanted, "ModelInfer"
         )
         return servable, [
             (signature.outputs[name], datatypes.output_array(value))

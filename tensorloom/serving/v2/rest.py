@@ -17,15 +17,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.serving.calls.step import finish
 from tensorloom.serving.rest import json_values
-from tensorloom.serving.rest.answers import JSON, Answer
+from tensorloom.serving.rest.answers import JSON, LITTLE_BYTES, Answer
 from tensorloom.serving.v2 import datatypes
 from tensorloom.serving.v2.datatypes import invalid
 from tensorloom.serving.v2.models import (
@@ -93,7 +94,7 @@ class V2Handlers:
             raise _unknown(method, path)
         name, version = unquote(match[1]), unquote(match[2] or "")
         if match[3] == "infer" and method == "POST":
-            return self._infer(name, version, body, call)
+            return finish(self._infer(name, version, body, call))
         if method != "GET" or match[3] == "infer":
             raise _unknown(method, path)
         if match[3] == "config":
@@ -105,6 +106,24 @@ class V2Handlers:
             answer = json.dumps({"name": name, "ready": is_ready}).encode()
             return Answer(answer, 200 if is_ready else 503)
         return self._facts(name, version, call)
+
+    def begin(
+        self, method: str, path: str, body: bytes, call: Call
+    ) -> Coroutine[Any, Any, Answer] | None:
+        """The answer to a small `infer`, from within an event loop.
+
+        Returns:
+          What to wait for; None: `answer` has to be called, in a thread.
+        """
+        if method != "POST" or len(body) > LITTLE_BYTES:
+            return None
+        match = _MODEL.fullmatch(path)
+        if match is None or match[3] != "infer":
+            return None
+        name, version = unquote(match[1]), unquote(match[2] or "")
+        if self._models.is_logged(name):
+            return None
+        return self._infer(name, version, body, call)
 
     def _facts(self, name: str, version: str, call: Call) -> Answer:
         facts = self._models.facts(name, version, call)
@@ -147,7 +166,7 @@ class V2Handlers:
 
     # --- infer -----------------------------------------------------------------------
 
-    def _infer(self, name: str, version: str, body: bytes, call: Call) -> Answer:
+    async def _infer(self, name: str, version: str, body: bytes, call: Call) -> Answer:
         head, tail = _parts(body, call.headers)
         request = json_values.parse(head)
         parameters = _object(request.get("parameters", {}), "parameters")
@@ -156,7 +175,7 @@ class V2Handlers:
             for output in _objects(request.get("outputs", []), "outputs")
         }
         spec = self._models.spec(name, version, str(parameters.get(SIGNATURE, "")))
-        servable, outputs = self._models.infer(
+        servable, outputs = await self._models.wait_infer(
             spec,
             call,
             lambda signature: _inputs(request, tail, signature),

@@ -110,3 +110,33 @@ def test_an_answer_that_is_not_read(served: _Served) -> None:
         assert time.monotonic() < end
         time.sleep(0.01)
     assert len(_rest_of(caller)) < LARGE
+
+
+def test_a_head_goes_with_its_body(
+    served: _Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one piece, but where there is no body, or one that is large."""
+    sent: list[bytes] = []
+    write = http_server._JoiningTransport._send
+
+    def noted(self: Any, data: bytes) -> None:
+        sent.append(data)
+        write(self, data)
+
+    monkeypatch.setattr(http_server._JoiningTransport, "_send", noted)
+    caller = served.connect()
+    caller.sendall(REQUEST)
+    _receive(caller, answers=1)
+    assert [len(piece) > 10 and piece.endswith(b"x" * 10) for piece in sent] == [True]
+    caller.sendall(REQUEST.replace(b"GET", b"HEAD"))
+    assert b"content-length: 10" in caller.recv(1000)
+    continued = REQUEST.replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
+    caller.sendall(continued)
+    _receive(caller, answers=1)
+    sent.clear()
+    caller.sendall(REQUEST.replace(b"/ ", b"/large ").replace(b"\r\n\r\n", CLOSE))
+    assert _rest_of(caller).endswith(b"x" * 10)
+    assert [len(piece) > 10_000 for piece in sent] == [False, True]
+
+
+CLOSE = b"\r\nConnection: close\r\n\r\n"

@@ -35,7 +35,7 @@ _CONSTANT_INPUTS: Final[Mapping[str, tuple[int, ...]]] = {
 _FLOATS_ALONE: Final = frozenset({"Div", "RealDiv", "Pow", "Reciprocal", "Inv"})
 
 #: Ops that are arithmetic: worth compiling.
-_ARITHMETIC: Final = frozenset(
+ARITHMETIC: Final = frozenset(
     {
         *("Neg", "Abs", "Exp", "Log", "Log1p", "Expm1", "Sqrt", "Rsqrt", "Square"),
         *("Reciprocal", "Inv", "Sign", "Floor", "Ceil", "Rint", "Round", "Sin", "Cos"),
@@ -54,7 +54,7 @@ _ARITHMETIC: Final = frozenset(
     }
 )
 #: Ops that only hand elements on: taken in, not worth a cluster of their own.
-_PLUMBING: Final = frozenset(
+PLUMBING: Final = frozenset(
     {
         *("Identity", "StopGradient", "PreventGradient", "Reshape", "ExpandDims"),
         *("Squeeze", "Transpose", "ConcatV2", "Pack", "Unpack", "Slice", "Split"),
@@ -71,7 +71,7 @@ _TYPES: Final = frozenset(
 
 def is_arithmetic(node: Node) -> bool:
     """Whether compiling the node can win anything."""
-    return node.op in _ARITHMETIC
+    return node.op in ARITHMETIC
 
 
 def wish_of(node: Node, compiles_all: bool) -> bytes | None:
@@ -97,7 +97,7 @@ def _bytes(value: Any) -> bytes:
 
 def is_compilable(node: Node, nodes: Mapping[str, Node]) -> bool:
     """Whether the op of a node, with its dtypes and constants, can be compiled."""
-    if node.op not in _ARITHMETIC and node.op not in _PLUMBING:
+    if node.op not in ARITHMETIC and node.op not in PLUMBING:
         return False
     types = [nodes[name].output_types[index] for name, index in node.inputs]
     if not _TYPES.issuperset([*types, *node.output_types]):
