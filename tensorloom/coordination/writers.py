@@ -6,7 +6,8 @@ import atexit
 import contextlib
 import os
 import threading
-from typing import TYPE_CHECKING, Final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.program import program_log
 from tensorloom.coordination.coordinator import (
@@ -16,6 +17,7 @@ from tensorloom.coordination.coordinator import (
 )
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import concurrency
+from tensorloom.framework.runtime.fences import Fence
 from tensorloom.storage.checkpoints import write_tokens
 from tensorloom.storage.checkpoints.write_tokens import WriteToken
 from tensorloom.storage.files import filesystem
@@ -70,6 +72,9 @@ class WriterClaim:
         self.directory = directory
         self._lock: Lock = coordinator.lock(f"writer of {_name(directory)}")
         self._service = coordinator.store.name
+        self._owner = ""
+        #: What sessions of this process say, once it was made the writer.
+        self.fence: Fence | None = None
         #: Whether this process was made the writer, and has not released it.
         self.is_taken = False
 
@@ -99,6 +104,7 @@ class WriterClaim:
                 f"{holder or 'a process that has just ended'}. Save to another "
                 "directory, or wait until it has ended.",
             )
+        self._owner = str(self._lock.token)
         self._write_token()
 
     def wait_to_take(self) -> None:
@@ -112,6 +118,7 @@ class WriterClaim:
             try:
                 if self._lock.acquire(on_wait=self._say):
                     filesystem.make_directories(self.directory)
+                    self._owner = str(self._lock.token)
                     self._write_token()
                     return
             except errors.UnavailableError as error:
@@ -163,6 +170,8 @@ class WriterClaim:
             self._service, self._lock.token, str(me or "a process unknown")
         )
         write_tokens.claim(self.directory, token)
+        scope = f"{self._lock.name} at {self._service}"
+        self.fence = Fence(scope, token.token, self._owner, token.holder)
         self.is_taken = True
 
     def _say(self, holder: Holder) -> None:
@@ -224,6 +233,30 @@ def check(directory: filesystem.Path | None) -> None:
         found = _claims.get(_name(filesystem.path_text(directory)))
         if found is not None and found.is_taken:
             found.check()
+
+
+def fenced(directory: filesystem.Path | None, config: Any) -> Any:
+    """The config of a session that initializes or restores what a directory saves.
+
+    If this process was made the directory's writer, parameter servers refuse the steps
+    of the session as soon as they have seen one of the next writer's.
+
+    Args:
+      config: a `ConfigProto` or None; it is not changed.
+    """
+    found = None
+    if directory and _claims:
+        found = _claims.get(_name(filesystem.path_text(directory)))
+    if found is None or found.fence is None or not found.is_taken:
+        return config
+    from tensorloom.protos.config_pb2 import ConfigProto
+
+    own = ConfigProto()
+    if config is not None:
+        own.CopyFrom(config)
+    for name, value in asdict(found.fence).items():
+        setattr(own.experimental.fence, name, value)
+    return own
 
 
 def _name(directory: str) -> str:

@@ -226,7 +226,14 @@ class WorkerInterface(Protocol):
         ...
 
     def create_session(self, session: str, config: SessionConfig) -> None:
-        """Makes the state of a session: its running steps, its kernels."""
+        """Makes the state of a session: its running steps, its kernels.
+
+        Steps of sessions whose fence is older than that of the config have ended when
+        it returns, and no more of them run.
+
+        Raises:
+          errors.AbortedError: the fence of the config is older than another's.
+        """
         ...
 
     def delete_session(self, session: str) -> None:

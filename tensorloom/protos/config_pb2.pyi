@@ -368,6 +368,36 @@ class SessionMetadata(_message.Message):
 Global___SessionMetadata: _TypeAlias = SessionMetadata  # noqa: Y015
 
 @_typing.final
+class SessionFence(_message.Message):
+    """Of a session whose process holds a lock: tasks refuse sessions with older tokens."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SCOPE_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
+    HOLDER_FIELD_NUMBER: _builtins.int
+    scope: _builtins.str
+    token: _builtins.int
+    owner: _builtins.str
+    holder: _builtins.str
+    def __init__(
+        self,
+        *,
+        scope: _builtins.str = ...,
+        token: _builtins.int = ...,
+        owner: _builtins.str = ...,
+        holder: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["holder", b"holder", "owner", b"owner", "scope", b"scope", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SessionFence: _TypeAlias = SessionFence  # noqa: Y015
+
+@_typing.final
 class ConfigProto(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -422,6 +452,7 @@ class ConfigProto(_message.Message):
         FINALIZE_RESOURCE_MANAGER_FIELD_NUMBER: _builtins.int
         TF2XLA_DUMP_DIR_FIELD_NUMBER: _builtins.int
         ONLINE_COST_ANALYSIS_FIELD_NUMBER: _builtins.int
+        FENCE_FIELD_NUMBER: _builtins.int
         collective_group_leader: _builtins.str
         executor_type: _builtins.str
         recv_buf_max_chunk: _builtins.int
@@ -478,6 +509,10 @@ class ConfigProto(_message.Message):
         def coordination_config(self) -> _coordination_config_pb2.CoordinationServiceConfig:
             """TensorFlow 2"""
 
+        @_builtins.property
+        def fence(self) -> Global___SessionFence:
+            """Said by tensorloom's clients."""
+
         def __init__(
             self,
             *,
@@ -513,10 +548,11 @@ class ConfigProto(_message.Message):
             finalize_resource_manager: _builtins.bool = ...,
             tf2xla_dump_dir: _builtins.str = ...,
             online_cost_analysis: _builtins.bool = ...,
+            fence: Global___SessionFence | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["coordination_config", b"coordination_config", "session_metadata", b"session_metadata"]  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["coordination_config", b"coordination_config", "fence", b"fence", "session_metadata", b"session_metadata"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["backend_server_port", b"backend_server_port", "collective_deterministic_sequential_execution", b"collective_deterministic_sequential_execution", "collective_group_leader", b"collective_group_leader", "collective_nccl", b"collective_nccl", "coordination_config", b"coordination_config", "disable_eager_executor_streaming_enqueue", b"disable_eager_executor_streaming_enqueue", "disable_functional_ops_lowering", b"disable_functional_ops_lowering", "disable_optimize_for_static_graph", b"disable_optimize_for_static_graph", "disable_output_partition_graphs", b"disable_output_partition_graphs", "disable_thread_spinning", b"disable_thread_spinning", "enable_mlir_bridge", b"enable_mlir_bridge", "enable_mlir_graph_optimization", b"enable_mlir_graph_optimization", "enable_multi_host", b"enable_multi_host", "executor_type", b"executor_type", "finalize_function_library_runtime", b"finalize_function_library_runtime", "finalize_resource_manager", b"finalize_resource_manager", "mlir_bridge_rollout", b"mlir_bridge_rollout", "online_cost_analysis", b"online_cost_analysis", "optimize_for_static_graph", b"optimize_for_static_graph", "recv_buf_max_chunk", b"recv_buf_max_chunk", "session_metadata", b"session_metadata", "share_cluster_devices_in_session", b"share_cluster_devices_in_session", "share_session_state_in_clusterspec_propagation", b"share_session_state_in_clusterspec_propagation", "stream_merge_threshold", b"stream_merge_threshold", "target_gpu", b"target_gpu", "target_tpu", b"target_tpu", "tf2xla_dump_dir", b"tf2xla_dump_dir", "tfrt_use_ifrt", b"tfrt_use_ifrt", "use_numa_affinity", b"use_numa_affinity", "use_tfrt", b"use_tfrt", "xla_fusion_autotuner_thresh", b"xla_fusion_autotuner_thresh", "xla_prefer_single_graph_cluster", b"xla_prefer_single_graph_cluster"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["backend_server_port", b"backend_server_port", "collective_deterministic_sequential_execution", b"collective_deterministic_sequential_execution", "collective_group_leader", b"collective_group_leader", "collective_nccl", b"collective_nccl", "coordination_config", b"coordination_config", "disable_eager_executor_streaming_enqueue", b"disable_eager_executor_streaming_enqueue", "disable_functional_ops_lowering", b"disable_functional_ops_lowering", "disable_optimize_for_static_graph", b"disable_optimize_for_static_graph", "disable_output_partition_graphs", b"disable_output_partition_graphs", "disable_thread_spinning", b"disable_thread_spinning", "enable_mlir_bridge", b"enable_mlir_bridge", "enable_mlir_graph_optimization", b"enable_mlir_graph_optimization", "enable_multi_host", b"enable_multi_host", "executor_type", b"executor_type", "fence", b"fence", "finalize_function_library_runtime", b"finalize_function_library_runtime", "finalize_resource_manager", b"finalize_resource_manager", "mlir_bridge_rollout", b"mlir_bridge_rollout", "online_cost_analysis", b"online_cost_analysis", "optimize_for_static_graph", b"optimize_for_static_graph", "recv_buf_max_chunk", b"recv_buf_max_chunk", "session_metadata", b"session_metadata", "share_cluster_devices_in_session", b"share_cluster_devices_in_session", "share_session_state_in_clusterspec_propagation", b"share_session_state_in_clusterspec_propagation", "stream_merge_threshold", b"stream_merge_threshold", "target_gpu", b"target_gpu", "target_tpu", b"target_tpu", "tf2xla_dump_dir", b"tf2xla_dump_dir", "tfrt_use_ifrt", b"tfrt_use_ifrt", "use_numa_affinity", b"use_numa_affinity", "use_tfrt", b"use_tfrt", "xla_fusion_autotuner_thresh", b"xla_fusion_autotuner_thresh", "xla_prefer_single_graph_cluster", b"xla_prefer_single_graph_cluster"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -115,6 +115,7 @@ class CreateWorkerSessionRequest(_message.Message):
     CLUSTER_DEVICE_ATTRIBUTES_FIELD_NUMBER: _builtins.int
     MASTER_TASK_FIELD_NUMBER: _builtins.int
     MASTER_INCARNATION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
     session_handle: _builtins.str
     isolate_session_state: _builtins.bool
     master_task: _builtins.str
@@ -125,6 +126,10 @@ class CreateWorkerSessionRequest(_message.Message):
     def server_def(self) -> _tensorflow_server_pb2.ServerDef: ...
     @_builtins.property
     def cluster_device_attributes(self) -> _containers.RepeatedCompositeFieldContainer[_device_attributes_pb2.DeviceAttributes]: ...
+    @_builtins.property
+    def fence(self) -> _config_pb2.SessionFence:
+        """Said by tensorloom's masters."""
+
     def __init__(
         self,
         *,
@@ -134,10 +139,11 @@ class CreateWorkerSessionRequest(_message.Message):
         cluster_device_attributes: _abc.Iterable[_device_attributes_pb2.DeviceAttributes] | None = ...,
         master_task: _builtins.str = ...,
         master_incarnation: _builtins.int = ...,
+        fence: _config_pb2.SessionFence | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["server_def", b"server_def"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fence", b"fence", "server_def", b"server_def"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster_device_attributes", b"cluster_device_attributes", "isolate_session_state", b"isolate_session_state", "master_incarnation", b"master_incarnation", "master_task", b"master_task", "server_def", b"server_def", "session_handle", b"session_handle"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cluster_device_attributes", b"cluster_device_attributes", "fence", b"fence", "isolate_session_state", b"isolate_session_state", "master_incarnation", b"master_incarnation", "master_task", b"master_task", "server_def", b"server_def", "session_handle", b"session_handle"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from tensorloom.framework import errors
 from tensorloom.storage.checkpoints import write_tokens
 
 if TYPE_CHECKING:
@@ -39,10 +40,9 @@ class Promises:
         # Grows whenever variables get other values than by updates.
         self._epoch = 0
         self._restoring: set[Process] = set()
-        #: Restores that a chief began before another took over, and that ended after
-        #: that: their last step was under way while their process slept.
-        self.late_restores = 0
-        self._chief: Process | None = None
+        self._restorer = 0  # the greatest token of a chief that restored
+        #: Restores that a chief began before the next one did, and that were refused.
+        self.refused_restores = 0
         # By worker: the epoch, the counters that it saw last, and how many steps have
         # begun since.
         self._seen: dict[int, tuple[int, Sequence[float], int]] = {}
@@ -59,17 +59,26 @@ class Promises:
         self._epoch += 1
 
     @contextmanager
-    def variables_changing(self) -> Iterator[None]:
-        """Around a restore: what is seen meanwhile says nothing."""
+    def variables_changing(self, token: int) -> Iterator[None]:
+        """Around a restore: what is seen meanwhile says nothing.
+
+        The session of a chief is there by then, so that a restore of a chief with a
+        smaller token changes nothing any more.
+        """
         process = self._simulation.scheduler.here.process
-        self._restoring.add(process)
-        self._epoch += 1
+        if token >= self._restorer:
+            self._restorer = token
+            self._restoring = {process}
+            self._epoch += 1
         try:
             yield
-            self.late_restores += self._chief is not process
+        except errors.OpError:
+            self.refused_restores += token < self._restorer
+            raise
         finally:
-            self._restoring.discard(process)
-            self._epoch += 1
+            if token == self._restorer:
+                self._restoring = set()
+                self._epoch += 1
 
     def _now(self) -> int:
         """The epoch; one of its own while somebody restores, or died of it."""
@@ -146,7 +155,6 @@ class Promises:
         """A process has become the writer."""
         self.chiefs += 1
         process = self._simulation.scheduler.here.process
-        self._chief = process
         self._claims[process] = claim
         self.look_for_chiefs()
 
@@ -167,5 +175,5 @@ class Promises:
             "saves": self.saves,
             "restores": self.restores,
             "chiefs": self.chiefs,
-            "late_restores": self.late_restores,
+            "refused_restores": self.refused_restores,
         }

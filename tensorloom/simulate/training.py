@@ -220,10 +220,12 @@ class Training:
         claim = self._claim()
         filters = ["/job:ps", f"/job:worker/task:{index}"]
         config = tf.ConfigProto(device_filters=filters)
+        if claim is not None:
+            config = writers.fenced(self._directory, config)
         session = tf.Session(task.target, graph=model.graph, config=config)
         try:
             if claim is not None:
-                self._begin(session, model)
+                self._begin(session, model, claim)
             elif not self._wait_for_chief(session, model):
                 return
             for count in range(1, 10 * _STEPS):
@@ -239,14 +241,14 @@ class Training:
             with suppress(errors.OpError):
                 session.close()
 
-    def _begin(self, session: Session, model: _Model) -> None:
+    def _begin(self, session: Session, model: _Model, claim: Any) -> None:
         """Restores the last checkpoint, or initializes."""
         import tensorloom as tf
 
         committed = self.promises.committed
         latest = tf.train.latest_checkpoint(self._directory)
         writers.check(self._directory)
-        with self.promises.variables_changing():
+        with self.promises.variables_changing(claim.fence.token):
             if latest is None:
                 session.run(model.init)
                 step = -1

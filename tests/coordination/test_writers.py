@@ -208,4 +208,5 @@ def test_a_chief_that_slept_does_not_begin(
             checkpoint_dir=model,
             init_op=variable.initializer,
         ) as sess:  # who does not write, reads what is there
+            assert writers.fenced(model, None) is None
             assert sess.run(variable) == (1.0 if has_checkpoint else 0.0)

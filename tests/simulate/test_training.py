@@ -12,6 +12,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.coordination.records import Held
+from tensorloom.framework.runtime.fences import Fences
 from tensorloom.simulate.calls import SimCall
 from tensorloom.simulate.faults import Fault
 from tensorloom.simulate.promises import Promises
@@ -103,6 +104,21 @@ def test_a_saver_that_does_not_name_its_checkpoint_is_found() -> None:
 
     with mock.patch.object(checkpoint_management, "write_state", write_each_second):
         assert "was lost" in _first_broken(schedules)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [208, 209, 260])
+def test_a_restore_that_a_chief_slept_in_is_refused(seed: int) -> None:
+    outcome = run_seed(seed)
+    assert not outcome.broken, str(outcome)
+    assert outcome.facts["refused_restores"] == (0 if seed == 209 else 1)
+
+
+@pytest.mark.slow
+def test_servers_that_let_it_through_are_found() -> None:
+    with mock.patch.object(Fences, "check"):
+        outcome = run_seed(208)
+    assert any("in its counter at ps" in text for text in outcome.broken)
 
 
 def test_a_step_that_is_tried_again_is_found() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import refused_options
+from tensorloom.framework.runtime.fences import Fence
 from tensorloom.framework.types import dtypes
 
 # Values of RewriterConfig.Toggle; all but `OFF` let a rewrite run.
@@ -137,6 +138,8 @@ class SessionConfig:
     #: Name and version of the session among those of its process; None: it has none.
     metadata: tuple[str, int] | None = None
     place_pruned_graph: bool = False
+    #: The lock that the session's process holds; None: it says of none.
+    fence: Fence | None = None
     #: GraphOptions.enable_bfloat16_sendrecv: by dtype, what travels between tasks.
     sends_as: dict[dtypes.DType, dtypes.DType] = field(default_factory=dict)
     #: The `ClusterDef` of a cluster that the client makes; None: the server's own.
@@ -215,9 +218,18 @@ def from_proto(config: Any) -> SessionConfig:
         is_static=config.experimental.optimize_for_static_graph,
         metadata=_metadata(config.experimental),
         place_pruned_graph=config.graph_options.place_pruned_graph,
+        fence=fence_of(config.experimental),
         sends_as=_BFLOAT16 if config.graph_options.enable_bfloat16_sendrecv else {},
         proto=config,
     )
+
+
+def fence_of(message: Any) -> Fence | None:
+    """The `SessionFence` of a message, decoded."""
+    if not message.HasField("fence"):
+        return None
+    fence = message.fence
+    return Fence(fence.scope, fence.token, fence.owner, fence.holder)
 
 
 def _metadata(experimental: Any) -> tuple[str, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tensorloom.framework import errors
@@ -161,6 +162,8 @@ class RemoteWorker:
         if self._is_tensorloom and self._cluster is not None:
             # TensorFlow's tasks would take it for a cluster of the session's own.
             fields["server_def"] = {"cluster": self._cluster(config)}
+        if config.fence is not None and self._is_tensorloom:
+            fields["fence"] = asdict(config.fence)
         if self._origin is not None:
             fields["master_task"], fields["master_incarnation"] = self._origin()
         self._call(

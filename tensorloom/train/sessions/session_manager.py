@@ -198,6 +198,7 @@ class SessionManager:
                 "Can not provide both checkpoint_dir and checkpoint_filename_with_path."
             )
         self._target = master
+        config = writers.fenced(checkpoint_dir, config)
         sess = Session(self._target, graph=self._graph, config=config)
         if not saver or not (checkpoint_dir or checkpoint_filename_with_path):
             return sess, False

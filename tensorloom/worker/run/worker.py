@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import DeviceInfo
 from tensorloom.framework.runtime import concurrency
+from tensorloom.framework.runtime.fences import Fences
 from tensorloom.framework.runtime.resource import (
     Resource,
     ResourceManager,
@@ -63,6 +64,7 @@ class Worker:
         self._shared: ResourceManager = (
             ResourceManager() if beside is None else beside._shared
         )
+        self._fences: Fences = Fences() if beside is None else beside._fences
         self._sessions: dict[str, WorkerSession] = {}
         #: Raises when the task must not run steps of other tasks' masters now.
         self.fence: Callable[[], None] | None = None
@@ -119,13 +121,24 @@ class Worker:
         ]
 
     def create_session(self, session: str, config: SessionConfig) -> None:
-        """Makes the state of a session."""
+        """Makes the state of a session; see `interfaces.WorkerInterface`.
+
+        Raises:
+          errors.AbortedError: of a fenced session: another process has taken over.
+        """
         isolated = config.isolate_session_state
         resources = ResourceManager() if isolated else self._shared
+        fence = config.fence
+        if fence is not None:
+            self._fences.admit(fence)
         with self._lock:
+            others = list(self._sessions.values())
             self._sessions[session] = WorkerSession(
-                SessionResources(resources, session), isolated
+                SessionResources(resources, session), isolated, fence, self._fences
             )
+        for other in others:
+            if fence is not None and fence.supersedes(other.fence):
+                other.fence_off()
 
     def delete_session(self, session: str) -> None:
         """Cancels the session's running steps and drops its state."""

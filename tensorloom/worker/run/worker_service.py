@@ -153,7 +153,8 @@ class WorkerService:
 
     def _create_worker_session(self, request: Any, call: Call) -> Any:
         config = session_config.SessionConfig(
-            isolate_session_state=request.isolate_session_state
+            isolate_session_state=request.isolate_session_state,
+            fence=session_config.fence_of(request),
         )
         if self._learn is not None and request.server_def.cluster.job:
             self._learn(request.server_def.cluster)
