@@ -111,6 +111,7 @@ class Item:
     frame: bytes = b""  # of Enter
     key: str = ""  # of Send and Recv: the rendezvous key without frame and iteration
     nothing: Any = None  # of Send: what stands for a dead tensor
+    is_late: bool = False  # a fetch of a reference: it reads what the step left there
 
 
 def compile_items(
@@ -132,6 +133,7 @@ def compile_items(
         item = Item(node, kind, len(node.inputs), len(node.control_inputs))
         item.consumers = [[] for _ in node.output_types]
         item.blocking = is_blocking(node)
+        item.is_late = node.op == "_Retval" and _is_reference(node.inputs[0], types)
         items[node.name] = item
         emitter = emitters[node.device]
         if kind in _PASSING:
@@ -324,6 +326,11 @@ def _compile(node: Node, emitter: Emitter, facts: dict[tuple[str, int], Value]) 
             )
     ends = [f"return ({', '.join(results)}{',' if results else ''})"]
     return Code(emitter, "inputs, args, context", (), scope.lines, ends)
+
+
+def _is_reference(key: tuple[str, int], types: Mapping[str, Sequence[DType]]) -> bool:
+    name, output = key
+    return types[name][output]._is_ref_dtype
 
 
 def _take_input(

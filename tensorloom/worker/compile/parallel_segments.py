@@ -9,6 +9,9 @@ by the caller's thread.
     handle -> dequeue -> _Send   _Recv -> assign   _Recv {_waits_for: [dequeue]} -> add
     segments: handle | dequeue, _Send | _Recv, assign | _Recv, add
 
+Fetches of references are a last segment: nothing needs them, and they read the variable
+after all updates.
+
 Segments cannot deadlock, on however many tasks. Proof by induction over sets of
 blocking ops: assume that the ops of a set return, and that every segment has finished
 that depends on fewer of them. A segment that depends on exactly this set receives only
@@ -62,6 +65,8 @@ def split(nodes: Sequence[Node], functions: Mapping[str, FunctionIR]) -> Plan:
     waits = waits_of(nodes, functions)
     if len(nodes) == 1 or not any(waits.values()):
         return Plan([list(nodes)], [(n, 0) for n in nodes], [set()], [False])
+    late = _late_reads(nodes)
+    nodes = [node for node in nodes if node.name not in late]
     keys = _keys(nodes, waits)
     # Each after those that it may need.
     found = dict.fromkeys(keys.values())
@@ -80,8 +85,29 @@ def split(nodes: Sequence[Node], functions: Mapping[str, FunctionIR]) -> Plan:
     blocks = [
         any(n.name in blocking or n.op in RECEIVES for n in group) for group in members
     ]
+    if late:
+        order += [(node, len(members)) for node in late.values()]
+        after.append(set(range(len(members))))
+        members.append(list(late.values()))
+        blocks.append(False)
     plan = Plan(members, order, after, blocks, bool(blocking))
     return _in_one_thread(_with_waits_merged(plan))
+
+
+def _late_reads(nodes: Sequence[Node]) -> dict[str, Node]:
+    """The fetches of references, by name: they give what the step left there.
+
+    TensorFlow fetches the variable's buffer, in which later updates of the step show:
+    `_, step = session.run([train_op, global_step])` counts this step.
+    """
+    types = {node.name: node.output_types for node in nodes}
+    found = {}
+    for node in nodes:
+        if node.op == "_Retval":
+            name, output = node.inputs[0]
+            if types[name][output]._is_ref_dtype:
+                found[node.name] = node
+    return found
 
 
 def _keys(nodes: Sequence[Node], waits: Waits) -> dict[str, _Key]:

@@ -168,6 +168,7 @@ class Run:
     def _run_ready(self) -> None:
         count = 0
         cancellation = self.context.cancellation
+        late = []  # fetches that see what all others have done
         while self._ready or self._waiting or self._receiving:
             count += 1
             if count % _CHECK_EVERY == 0 and cancellation.cancelled:
@@ -186,9 +187,14 @@ class Run:
             elif item.blocking:
                 self._start(item, iteration, inputs)
                 continue
+            elif item.is_late:
+                late.append((item, iteration, inputs))
+                continue
             else:
                 self._execute(item, iteration, inputs)
             self._end(iteration)
+        for item, iteration, inputs in late:
+            self._execute(item, iteration, inputs)
 
     # --- nodes -------------------------------------------------------------------
 

@@ -203,3 +203,15 @@ def test_registered_conversion(monkeypatch: pytest.MonkeyPatch) -> None:
     with tf.Session() as sess:
         assert sess.run(twins, {x: 1.0, y: 1.0}) == 5.0
         assert sess.run(x * y, {Twins(x, y): 2.0}) == -4.0
+
+
+def test_a_reference_is_fetched_after_the_steps_updates() -> None:
+    """Also where the update waits for a queue, and the fetch does not."""
+    taken = tf.FIFOQueue(4, tf.float32, [[]])
+    step = tf.Variable(0, trainable=False)
+    # A control edge, for an optimizer's update of the step comes after its gradients.
+    with tf.control_dependencies([taken.dequeue()]):
+        update = tf.assign_add(step, 1)
+    with tf.Session() as sess:
+        sess.run([step.initializer, taken.enqueue_many(np.ones(2, np.float32))])
+        assert [sess.run([update.op, step])[1] for _ in range(2)] == [1, 2]

@@ -218,3 +218,11 @@ def test_a_resource_handle_is_not_read() -> None:
         retval("value", 0),
     ]
     assert run(worker, *nodes) == [5.0]
+
+
+def test_a_fetch_of_a_reference_sees_all_updates() -> None:
+    more = ref("more", "AssignAdd", ["v", "y"], use_locking=False)
+    path = [node("y0", "Switch", ["c", "p"], outputs=2), merge("y", ["y0:0", "y0:1"])]
+    # The fetch is ready before the update is.
+    nodes = [V, retval("v", 0), const("c", np.float32(2)), PRED, *path, more]
+    assert run(worker_with(V), *nodes, feeds=(True,)) == [9.0]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tensorloom.framework.registry import op_kernel
+from tensorloom.framework.types import dtypes
 from tensorloom.worker.compile import parallel_segments
 from tests.worker.small_graphs import node
 
@@ -170,3 +171,17 @@ def test_what_comes_back_after_a_dequeue_waits_for_no_other() -> None:
 def test_pieces_in_which_nothing_follows_from_a_blocking_op_receive_in_order() -> None:
     nodes = [recv("a"), node("b", "NoOp", ["^a"]), recv("c")]
     assert parallel_segments.split(nodes, {}).members == [nodes]
+
+
+@pytest.mark.parametrize("reference", [True, False])
+def test_a_fetch_of_a_reference_comes_after_all_else(reference: bool) -> None:
+    kind = dtypes.float32._as_ref if reference else dtypes.float32
+    nodes = [
+        node("step", "VariableV2", dtype=kind),
+        *queue_taken_sent(),
+        node("fetch", "_Retval", ["step"]),
+    ]
+    plan = parallel_segments.split(nodes, {})
+    first = ["step", "queue"] if reference else ["step", "queue", "fetch"]
+    assert [n.name for n in plan.members[0]][: len(first)] == first
+    assert (plan.members[-1][-1].name == "fetch") == reference
