@@ -106,9 +106,9 @@ def import_graph(graph: Graph, proto: Any, options: Options) -> Results:
     """
     prefix = _prefix(graph, options)
     _check_names(graph, proto, prefix, options)
-    if options.default_device:
-        for node in proto.node:
-            node.device = node.device or options.default_device
+    devices = {n.name: n.device or options.default_device for n in proto.node}
+    for node in proto.node:
+        node.device = ""
     outputs = [f"{name}:{index}" for name, index in options.return_outputs]
     with graph._lock:
         importer = import_nodes(
@@ -118,6 +118,9 @@ def import_graph(graph: Graph, proto: Any, options: Options) -> Results:
             InputMapping(options.input_map),
             [*outputs, *options.return_operations],
         )
+        for name, device in devices.items():
+            if device:  # as it was written: a step says what is wrong with it
+                importer.element(name)._device = device
         _add_controls(importer.operations, options.control_dependencies)
     return Results(
         [importer.element(name) for name in outputs],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tensorloom.client.session.fetch_mapper import FetchPlan
 from tensorloom.client.session.run_plan import FeedPlan
 from tensorloom.framework.errors import (
     CancelledError,
+    InvalidArgumentError,
     OpError,
     invalid_argument,
 )
@@ -70,7 +72,17 @@ def close(session: BaseSession) -> None:
 class Plan:
     """A step of a session: what it feeds, fetches and runs."""
 
-    __slots__ = ("_converters", "_graph", "_options", "_pack", "_session", "_step")
+    __slots__ = (
+        "_converters",
+        "_fed",
+        "_graph",
+        "_options",
+        "_other_step",
+        "_pack",
+        "_session",
+        "_signature",
+        "_step",
+    )
 
     def __init__(
         self,
@@ -99,13 +111,15 @@ class Plan:
         fed = FeedPlan(session.graph, dict.fromkeys(feeds)).tensors if feeds else []
         # Steps with the same feeds in another order are one for the master.
         order = sorted(range(len(fed)), key=lambda i: fed[i].name)
+        self._fed = [fed[i] for i in order]
         self._converters = [(i, _converter(fed[i])) for i in order]
-        signature = StepSignature(
+        self._signature = StepSignature(
             tuple(fed[i].name for i in order),
             tuple(tensor.name for tensor in plan.tensors),
             tuple(op.name for op in plan.targets),
         )
-        self._step = session._prepare(signature).run
+        self._step = session._prepare(self._signature).run
+        self._other_step: Callable[[Any, Any], list[Any]] | None = None
         # A tensor that is fetched twice is computed once.
         self._pack = None if len(plan.tensors) == len(fetches) else plan.pack
 
@@ -114,7 +128,8 @@ class Plan:
 
         Raises:
           CancelledError: the session is closed.
-          InvalidArgumentError: a value has another dtype or shape than its tensor.
+          InvalidArgumentError: a value has another dtype than its tensor, or, where a
+            server runs the step, another shape than the graph says.
           errors.OpError: the step failed.
         """
         session = self._session
@@ -130,9 +145,28 @@ class Plan:
             raise session_errors.with_operation(error, self._graph) from None
 
     def _execute(self, values: list[Any], step: StepContext | None) -> list[Any]:
-        fed = [convert(values[i]) for i, convert in self._converters]
-        results = self._step(fed, step)
+        try:
+            fed = [convert(values[i]) for i, convert in self._converters]
+        except _OtherShapeError:
+            if self._session._target:  # its master relies on the shapes of the graph
+                raise
+            results = self._run_other_shapes(values, step)
+        else:
+            results = self._step(fed, step)
         return results if self._pack is None else self._pack(results)
+
+    def _run_other_shapes(
+        self, values: list[Any], step: StepContext | None
+    ) -> list[Any]:
+        """A step on values of other shapes than the graph says, as TensorFlow's."""
+        if self._other_step is None:
+            signature = replace(self._signature, any_fed_shapes=True)
+            self._other_step = self._session._prepare(signature).run
+        fed = [
+            _converter(tensor, any_shape=True)(values[i])
+            for (i, _), tensor in zip(self._converters, self._fed, strict=True)
+        ]
+        return self._other_step(fed, step)
 
     def run_traced(self, values: list[Any], options: Any, metadata: Any) -> list[Any]:
         """`run` with RunOptions and RunMetadata."""
@@ -162,10 +196,18 @@ def _check_feeds(feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> None:
             raise invalid_argument(f"{tensor.name} is both fed and fetched.")
 
 
-def _converter(tensor: Tensor) -> Callable[[Any], Any]:
-    """From an array over a TF_Tensor to what a step takes, which is the same array."""
+class _OtherShapeError(InvalidArgumentError):
+    """A fed value has another shape than the graph says."""
+
+
+def _converter(tensor: Tensor, any_shape: bool = False) -> Callable[[Any], Any]:
+    """From an array over a TF_Tensor to what a step takes, which is the same array.
+
+    It raises InvalidArgumentError where the dtype is another, or the shape unless that
+    may be any.
+    """
     dtype = tensor.dtype.base_dtype
-    dims = tensor.shape.dims_tuple
+    dims = None if any_shape else tensor.shape.dims_tuple
     if not dtype.is_numpy_compatible:  # a handle as a step gave it
         return _handle_converter(tensor)
     np_dtype = dtype.np_dtype
@@ -177,9 +219,11 @@ def _converter(tensor: Tensor) -> Callable[[Any], Any]:
                 f"{_dtype_name(array)}, and the tensor is {dtype.name}"
             )
         if dims is not None and not _fits(array.shape, dims):
-            raise invalid_argument(
+            raise _OtherShapeError(
+                None,
+                None,
                 f"Cannot feed value of shape {array.shape} for Tensor "
-                f"'{tensor.name}', which has shape '{tensor.shape}'"
+                f"'{tensor.name}', which has shape '{tensor.shape}'",
             )
         if array.dtype.names is not None:
             array = dtypes.memory_view(array)

@@ -69,12 +69,15 @@ class Placement:
         self._of_thread.policy = policy
 
     def named(self, name: str) -> Device:
-        """The one device of a full or partial name; the CPU's for "".
+        """The one device of a full, partial or local name (`CPU:0`); the CPU's for "".
 
         Raises:
           errors.InvalidArgumentError: there is none.
         """
-        found = self._matching(name) if name else [self.cpu]
+        is_local = name and not name.startswith("/")
+        found = self._matching(f"/device:{name}" if is_local else name)
+        if not name:
+            found = [self.cpu]
         if not found:
             known = ", ".join(d.name for d in self.devices)
             raise invalid_argument(f"{name} unknown device. Known devices: {known}")

@@ -59,6 +59,8 @@ class StepSignature:
     targets: tuple[str, ...] = ()
     # What a debugger watches. Such a step is prepared for one run.
     debug: DebugWatches | None = None
+    # Whether feeds may have other shapes than the graph says of their tensors.
+    any_fed_shapes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

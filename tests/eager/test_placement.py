@@ -86,7 +86,8 @@ def test_names_of_devices() -> None:
     with _two() as context:
         assert [device.name for device in context.devices] == [CPU + "0", CPU + "1"]
         assert context.device_named("").name == CPU + "0"
-        for name in ("/gpu:0", "nothing", "/cpu:7"):
+        assert context.device_named("CPU:1").name == CPU + "1"
+        for name in ("/gpu:0", "nothing", "/cpu:7", "GPU:0", "NoSuchDevice:0"):
             with pytest.raises(tf.errors.InvalidArgumentError, match="unknown device"):
                 context.device_named(name)
             with pytest.raises(tf.errors.InvalidArgumentError, match="unknown device"):

@@ -16,6 +16,13 @@ TFE_TensorHandle* tl_handle(PyObject* handle, TF_Status* status) {
   return NULL;
 }
 
+/* Whether there is a handle; else the status says so in TensorFlow's words. */
+static int is_given(const TFE_TensorHandle* h, TF_Status* status) {
+  if (h == NULL)
+    tl_fail(status, TF_INVALID_ARGUMENT, "The passed in handle is a nullptr");
+  return h != NULL;
+}
+
 TFE_TensorHandle* TFE_NewTensorHandle(TF_Tensor* t, TF_Status* status) {
   tl_gil gil;
   TFE_TensorHandle* made = NULL;
@@ -64,7 +71,7 @@ TF_DataType TFE_TensorHandleDataType(TFE_TensorHandle* h) {
 
 /* The dims of a handle, a borrowed tuple. Takes the lock, if it is not NULL. */
 static PyObject* enter_dims(TFE_TensorHandle* h, tl_gil* gil, TF_Status* status) {
-  if (!tl_given(h, "h", status) || !tl_enter(gil, status)) return NULL;
+  if (!is_given(h, status) || !tl_enter(gil, status)) return NULL;
   PyObject* facts = facts_of(h, status);
   if (facts != NULL) return PyTuple_GET_ITEM(facts, DIMS);
   tl_leave(*gil);
@@ -111,7 +118,7 @@ int64_t TFE_TensorHandleDim(TFE_TensorHandle* h, int dim_index, TF_Status* statu
 static const char* name_of(TFE_TensorHandle* h, int which, TF_Status* status) {
   tl_gil gil;
   const char* name = NULL;
-  if (!tl_given(h, "h", status) || !tl_enter(&gil, status)) return NULL;
+  if (!is_given(h, status) || !tl_enter(&gil, status)) return NULL;
   PyObject* facts = facts_of(h, status);
   if (facts != NULL) name = PyBytes_AsString(PyTuple_GET_ITEM(facts, which));
   tl_leave(gil);
@@ -131,7 +138,7 @@ const char* TFE_TensorHandleBackingDeviceName(TFE_TensorHandle* h, TF_Status* st
 TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h,
                                                     TF_Status* status) {
   tl_gil gil;
-  if (!tl_given(h, "h", status) || !tl_enter(&gil, status)) return NULL;
+  if (!is_given(h, status) || !tl_enter(&gil, status)) return NULL;
   TFE_TensorHandle* made =
       tl_handle(tl_call(status, "eager.shared", "(O)", h->handle), status);
   tl_leave(gil);
@@ -141,7 +148,7 @@ TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_TensorHandle* h,
 TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status) {
   tl_gil gil;
   TF_Tensor* tensor = NULL;
-  if (!tl_given(h, "h", status) || !tl_enter(&gil, status)) return NULL;
+  if (!is_given(h, status) || !tl_enter(&gil, status)) return NULL;
   PyObject* value = tl_call(status, "eager.resolved", "(O)", h->handle);
   PyObject* facts = value == NULL ? NULL : facts_of(h, status);
   if (facts != NULL)
@@ -157,7 +164,7 @@ TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h, TFE_Context*
                                                const char* device_name,
                                                TF_Status* status) {
   tl_gil gil;
-  if (!tl_given(h, "h", status) || !tl_given(ctx, "ctx", status) ||
+  if (!is_given(h, status) || !tl_given(ctx, "ctx", status) ||
       !tl_enter(&gil, status))
     return NULL;
   TFE_TensorHandle* made =

@@ -18,10 +18,11 @@ from tensorloom.framework.functions.called_functions import (
     called_functions,
     names_called,
 )
+from tensorloom.framework.graph.node_shapes import infer_missing
 from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.garbage import collection_paused
 from tensorloom.framework.runtime.resource import is_torch_type
-from tensorloom.framework.types.tensor_shape import TensorShape
+from tensorloom.framework.types.tensor_shape import UNKNOWN, TensorShape
 from tensorloom.master.prepare.shape_propagation import with_fitting_shapes
 
 if TYPE_CHECKING:
@@ -48,6 +49,33 @@ def _is_open(argument: Node) -> bool:
         return False
     shapes = argument.output_shapes
     return shapes is None or not shapes[0].is_fully_defined()
+
+
+def with_any_fed_shapes(pruned: GraphIR) -> GraphIR:
+    """A pruned graph that says nothing of the shapes of its feeds.
+
+    Nor of what is computed of them, but for what their ops tell of any input.
+    """
+    nodes = pruned.nodes.values()
+    fed = {node.name for node in nodes if node.op == "_Arg"}
+    found, before = fed, -1
+    while len(found) != before:  # a loop's edges lead back
+        before = len(found)
+        found = found | {
+            node.name for node in nodes if any(name in found for name, _ in node.inputs)
+        }
+    return infer_missing(
+        pruned.with_nodes(
+            [
+                node.replace(output_shapes=(UNKNOWN,))
+                if node.name in fed
+                else node.replace(output_shapes=None)
+                if node.name in found
+                else node
+                for node in nodes
+            ]
+        )
+    )
 
 
 def with_fed_shapes(pruned: GraphIR, shapes: FedShapes) -> GraphIR:

@@ -47,6 +47,7 @@ from tensorloom.master.prepare.fed_shapes import (
     FedShapes,
     ShapedStep,
     open_feeds,
+    with_any_fed_shapes,
     with_fed_shapes,
     with_shapes_of_feeds,
 )
@@ -122,7 +123,7 @@ def _pruned(session: _Session, signature: StepSignature) -> GraphIR:
     """The part of the session's graph that a step needs."""
     pruned = prune(session.graph, signature, session.devices[0].name)
     verify.check_pruned(session.graph, pruned, signature)
-    return pruned
+    return with_any_fed_shapes(pruned) if signature.any_fed_shapes else pruned
 
 
 class Master:

@@ -43,6 +43,8 @@ int main(void) {
   list(other);
   CODE(TF_GraphImportGraphDef(other, def, options, status)); /* names are taken */
   TF_ImportGraphDefOptionsSetUniquifyNames(options, 1);
+  /* A device is kept as it is written. */
+  TF_ImportGraphDefOptionsSetDefaultDevice(options, "no_device");
   CODE(TF_GraphImportGraphDef(other, def, options, status));
   list(other);
   TF_DeleteImportGraphDefOptions(options);

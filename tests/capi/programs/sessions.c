@@ -92,6 +92,35 @@ static void traced(TF_Operation* x, TF_Operation* first, TF_Session* session) {
   TF_DeleteBuffer(metadata);
 }
 
+/* Values whose shapes are not those that the graph says: only kernels look at them. */
+static void other_shapes(TF_Session* session) {
+  TF_OperationDescription* desc = TF_NewOperation(graph, "Placeholder", "row");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  int64_t two[] = {2}, four[] = {2, 2}, three[] = {3};
+  TF_SetAttrShape(desc, "shape", two, 1);
+  TF_Operation *row, *sum, *size, *product, *dot;
+  OK(row = TF_FinishOperation(desc, status));
+  OK(size = unary(graph, "Size", "size", out(row)));
+  OK(sum = binary(graph, "Add", "sum", out(row), out(row)));
+  OK(product = binary(graph, "Mul", "product", out(sum), out(constant(graph, "pair",
+                                             floats(two, 1, (float[]){10, 100}, 2)))));
+  OK(dot = unary(graph, "Shape", "dot", out(product)));
+  float values[] = {1, 2, 3, 4};
+  TF_Operation* fetched[] = {row, sum, size, product, dot};
+  TF_Tensor* result;
+  for (int i = 1; i < 5; i++) {
+    OK(result = run(session, out(fetched[i]), out(row), floats(two, 1, values, 2)));
+    show("as said", result);
+    OK(result = run(session, out(fetched[i]), out(row), floats(four, 2, values, 4)));
+    show("other rank", result);
+    OK(result = run(session, out(fetched[i]), out(row), number(5)));
+    show("scalar", result);
+  }
+  CODE(result = run(session, out(product), out(row), floats(three, 1, values, 3)));
+  OK(result = run(session, out(size), out(row), floats(three, 1, values, 3)));
+  show("other size", result);
+}
+
 static void options(void) {
   TF_SessionOptions* options = TF_NewSessionOptions();
   CODE(TF_SetConfig(options, "\xff", 1, status));
@@ -137,6 +166,7 @@ int main(void) {
   devices(session);
   errors(x, first, session);
   traced(x, first, session);
+  other_shapes(session);
   options();
   OK(TF_CloseSession(session, status));
   CODE(result = run(session, out(first), out(x), number(1)));

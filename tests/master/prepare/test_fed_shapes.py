@@ -77,6 +77,39 @@ def test_what_cannot_be_compiled_is_tried_again() -> None:
     assert step.run([np.ones(3)]) == [{0: (3,)}]
 
 
+# --- shapes that are not those of the graph ---------------------------------------
+
+
+def _counted(x: Any) -> Any:
+    """A loop whose variable keeps the shape of a feed."""
+    return tf.while_loop(lambda i, a: i < 3, lambda i, a: [i + 1, a + x], [0, x])[1]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        tf.negative,
+        lambda x: tf.raw_ops.Shape(input=x),
+        lambda x: tf.raw_ops.Size(input=tf.raw_ops.Neg(x=x)),
+        lambda x: x + tf.zeros([1]),
+        _counted,
+    ],
+)
+def test_any_shape_may_be_fed(program: Callable[[Any], Any]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, any_x = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32)
+        fetches = [program(x), program(any_x)]
+        session.run(fetches, {x: [1, 2], any_x: [1, 2]})
+        signatures = [
+            StepSignature((feed.name,), (fetch.name,), any_fed_shapes=feed is x)
+            for feed, fetch in zip((x, any_x), fetches, strict=True)
+        ]
+        steps = [session._prepare(signature) for signature in signatures]
+        for fed in (np.ones(3, F), np.ones((2, 2), F), np.ones((), F), np.ones(2, F)):
+            here, there = (step.run([fed])[0] for step in steps)
+            np.testing.assert_array_equal(here, there)
+
+
 # --- what the shapes tell -------------------------------------------------------------
 
 
