@@ -13,10 +13,14 @@ Transformation = Callable[[Any], Any]
 
 
 def assert_next(transformations: Sequence[str]) -> Transformation:
-    """The same elements; says which transformations are expected to follow.
+    """The same elements; an iterator fails unless these transformations follow.
+
+    They are compared after the pipeline's optimizations. Functions that make datasets
+    (`flat_map`, ...) are not looked into.
 
     Args:
-      transformations: their names: "Map", "Batch", ...
+      transformations: names of TensorFlow's iterators: "Map", "BatchV2", "FiniteTake",
+        "Zip[0]" for the first input of a zip, "Model" at last, ...
     """
     return lambda dataset: dataset._same(
         "ExperimentalAssertNextDataset",
@@ -38,7 +42,8 @@ def optimize(optimizations: Sequence[str] | None = None) -> Transformation:
     """The same elements of a rewritten dataset.
 
     Args:
-      optimizations: names of rewrites; none if None.
+      optimizations: names of rewrites; none if None. Whoever runs it raises an
+        InternalError at an unknown one.
     """
     names = list(optimizations or [])
     return lambda dataset: dataset._same(

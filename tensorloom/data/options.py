@@ -155,7 +155,14 @@ class MapVectorizationOptions(OptionsBase):
 
 @export("data.experimental.OptimizationOptions")
 class OptimizationOptions(OptionsBase):
-    """Which optimizations to apply."""
+    """Which optimizations to apply.
+
+    `map_and_batch_fusion`, `shuffle_and_repeat_fusion`, `noop_elimination` and
+    `map_parallelization` rewrite the pipeline. The other ones of TensorFlow 1.15 are
+    taken, and change nothing: its results are the same with them.
+    `filter_with_random_uniform_fusion` is refused when the pipeline is made, as there.
+    Threads and buffers are chosen while it runs, whatever `autotune` says.
+    """
 
     _types: ClassVar[dict[str, Any]] = {
         "apply_default_optimizations": bool,
@@ -212,7 +219,12 @@ _SWITCHED = (
 
 @export("data.experimental.ThreadingOptions")
 class ThreadingOptions(OptionsBase):
-    """How many threads."""
+    """How many threads.
+
+    `private_threadpool_size` (1 or more): functions that a transformation runs at a
+    time. `max_intra_op_parallelism` (0: any number): threads of an operation in a
+    function of the pipeline.
+    """
 
     _types: ClassVar[dict[str, Any]] = {
         "max_intra_op_parallelism": int,

@@ -11,9 +11,10 @@ from __future__ import annotations
 import itertools
 import os
 import queue
+import threading
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from tensorloom.framework.runtime import threads
@@ -25,6 +26,7 @@ _RANGES_A_THREAD: Final = 4
 
 _limit = 0
 _count: Callable[[], int] | None = None
+_here = threading.local()
 
 
 def limit() -> int:
@@ -46,7 +48,20 @@ def count_by(count: Callable[[], int]) -> None:
 
 def count() -> int:
     """How many threads an operation of the calling thread may use."""
-    return (_count or _own_count)()
+    known = (_count or _own_count)()
+    most: int = getattr(_here, "most", 0)
+    return min(known, most) if most else known
+
+
+@contextmanager
+def limited_to(most: int) -> Iterator[None]:
+    """No operation of the calling thread uses more threads meanwhile."""
+    before = getattr(_here, "most", 0)
+    _here.most = min(before, most) if before else most
+    try:
+        yield
+    finally:
+        _here.most = before
 
 
 def _own_count() -> int:

@@ -12,6 +12,7 @@ from tensorloom.framework.runtime.resource import Resource
 from tensorloom.framework.types.dtype_words import dtype_word
 from tensorloom.framework.types.variant_codec import VariantCodec, register_variant
 from tensorloom.framework.types.varint import decode_varint, encode_varint
+from tensorloom.kernels.host.data.assertions import check_next
 from tensorloom.kernels.host.data.pipeline.dataset_graph import check_stateless
 from tensorloom.kernels.host.data.pipeline.environment import (
     Cancellation,
@@ -86,10 +87,12 @@ class IteratorResource(Resource):
         """Begins at the first element of a dataset.
 
         Raises:
-          errors.InvalidArgumentError: its elements are of other types or shapes.
+          errors.InvalidArgumentError: its elements are of other types or shapes, or a
+            transformation is another than `assert_next` expects.
         """
         check_types(self.types, dataset.types)
         check_shapes(self.shapes, dataset.shapes)
+        check_next(dataset)
         running = _Running(dataset, context)
         with self._lock:
             old, self._running = self._running, running

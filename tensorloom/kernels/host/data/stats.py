@@ -1,8 +1,4 @@
-"""Thread pools and statistics of datasets, as resources.
-
-A pipeline here has threads of its own: a pool's handle exists for the programs that
-make one.
-"""
+"""Statistics of datasets, as resources."""
 
 from __future__ import annotations
 
@@ -12,33 +8,11 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import host_kernel
-from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.control_flow.waiting import node_resource
 from tensorloom.kernels.host.data.pipeline.statistics import StatsAggregator
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
-
-
-class ThreadPool(Resource):
-    """How many threads a program asked for."""
-
-    def __init__(self, container: str, name: str, threads: int) -> None:
-        super().__init__(container, name)
-        self.threads = threads
-
-
-@host_kernel(["ThreadPoolHandle", "ExperimentalThreadPoolHandle"], large=True)
-def thread_pool_handle(c: OpKernelConstruction) -> Compute:
-    """The thread pool of this node, or of its shared name."""
-    threads = c["num_threads"]
-    if threads < 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"`num_threads` must be greater than zero, got {threads}."
-        )
-    return node_resource(
-        c, ThreadPool, lambda place, name: ThreadPool(place, name, threads)
-    )
 
 
 @host_kernel(

@@ -295,7 +295,8 @@ class ParallelMapIterator(DatasetIterator):
         self._inner = env.branch()
         self._source = make_source(self._inner)
         self._apply = apply
-        self._threads = threads
+        most = env.most_threads
+        self._threads = min(threads, most) if most else threads
         self._pace = Pace()
         self._jobs: _Jobs | None = None
         self._place: Any = None  # of the next result, where a wait was cut short

@@ -39,6 +39,11 @@ class PrefetchDataset(Dataset):
         self._buffer_size = buffer_size
 
     @property
+    def has_no_effect(self) -> bool:
+        """Whether it makes nothing ahead."""
+        return self._buffer_size == 0
+
+    @property
     def cardinality(self) -> int:
         return self.inputs[0].cardinality
 
@@ -162,6 +167,10 @@ class _MemoryCacheDataset(Dataset):
         return _MemoryCacheDataset(self.inputs[0].renewed(), MemoryCache())
 
     @property
+    def iterator_name(self) -> str:
+        return "MemoryCacheImpl"
+
+    @property
     def cardinality(self) -> int:
         return self.inputs[0].cardinality
 
@@ -197,6 +206,10 @@ class _FileCacheDataset(Dataset):
     def __init__(self, source: Dataset, name: str) -> None:
         super().__init__(*like(source))
         self._name = name
+
+    @property
+    def iterator_name(self) -> str:
+        return "FileCacheImpl"
 
     @property
     def cardinality(self) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
     from tensorloom.framework.types.tensor_shape import TensorShape
     from tensorloom.kernels.host.data.pipeline.environment import Environment
 
+    # A transformation, and which ones AssertNextDataset wants to come next.
+    HandedOn = tuple[str, tuple[str, ...] | None]
+
 Element = tuple[Any, ...]
+_OP: Final = re.compile(r"(?:Experimental)?(\w+?)Dataset(\w*)")
 INFINITE = -1
 UNKNOWN = -2
 
@@ -63,6 +68,8 @@ class Dataset:
     maker: OpKernelConstruction | None = None
     #: What the node got.
     arguments: tuple[Any, ...] = ()
+    #: Nodes that hand on the dataset as it is, the first one first; see `assertions`.
+    handed_on: tuple[HandedOn, ...] = ()
     #: Its name in the graph of the pipeline, where OptimizeDataset has made one.
     graph_name: str = ""
 
@@ -81,6 +88,15 @@ class Dataset:
     def cardinality(self) -> int:
         """Number of elements, INFINITE or UNKNOWN."""
         return UNKNOWN
+
+    @property
+    def iterator_name(self) -> str:
+        """TensorFlow's name of its iterator; "" where it makes none of its inputs."""
+        op = self.kind
+        if self.maker is not None and not self.maker.op.startswith("Optimize"):
+            op = self.maker.op
+        found = _OP.fullmatch(op)
+        return op if found is None else found[1] + found[2]
 
     @property
     def batch_size(self) -> int:
@@ -105,6 +121,32 @@ class Dataset:
         fresh = copy.copy(self)
         fresh.inputs = tuple(source.renewed() for source in self.inputs)
         return fresh
+
+
+class BranchIterator(DatasetIterator):
+    """Elements of a part with an environment of its own, which gets the step's context.
+
+    Args:
+      source: an iterator of the part, made with `inner`.
+      env: the environment of what is around the part.
+    """
+
+    def __init__(
+        self, source: DatasetIterator, env: Environment, inner: Environment
+    ) -> None:
+        self._source, self._env, self._inner = source, env, inner
+
+    @property
+    def has_columns(self) -> bool:
+        return self._source.has_columns
+
+    def __next__(self) -> Element:
+        self._inner.context = self._env.context
+        return next(self._source)
+
+    def take(self, count: int) -> Sequence[np.ndarray[Any, Any]]:
+        self._inner.context = self._env.context
+        return self._source.take(count)
 
 
 class RowDataset(Dataset):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import OpKernelContext
+from tensorloom.framework.runtime import intra_op
 from tensorloom.framework.runtime.cancellation import CancellationManager
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Environment:
     the running step.
     """
 
-    __slots__ = ("context", "root", "statistics")
+    __slots__ = ("context", "intra_op_threads", "most_threads", "root", "statistics")
 
     def __init__(
         self,
@@ -47,6 +48,13 @@ class Environment:
         self.context = context
         self.root = root  # cancelled when the whole iterator is closed
         self.statistics = statistics  # where datasets count, if anyone wants to know
+        self.most_threads = 0  # that a transformation calls functions in; 0: any number
+        self.intra_op_threads = 0  # of an operation in a function; 0: any number
+
+    def limit_threads(self, most: int, intra_op: int) -> None:
+        """No more threads than this, nor than before; 0 says nothing."""
+        self.most_threads = _least(self.most_threads, most)
+        self.intra_op_threads = _least(self.intra_op_threads, intra_op)
 
     def own_context(self, cancellation: Cancellation) -> OpKernelContext:
         """A context for a thread that outlives the step."""
@@ -62,7 +70,14 @@ class Environment:
 
     def branch(self) -> Environment:
         """An environment for a part of the pipeline that may go to another thread."""
-        return Environment(self.context, self.root, self.statistics)
+        made = Environment(self.context, self.root, self.statistics)
+        made.most_threads = self.most_threads
+        made.intra_op_threads = self.intra_op_threads
+        return made
+
+
+def _least(first: int, second: int) -> int:
+    return min(first, second) if first and second else first or second
 
 
 class CapturedFunction:
@@ -83,11 +98,32 @@ class CapturedFunction:
         cancellation = env.context.cancellation
         if cancellation.cancelled:
             cancellation.check()
+        if env.intra_op_threads:
+            with _limited_to(env.intra_op_threads):
+                return self._called(env, element)
+        return self._called(env, element)
+
+    def _called(self, env: Environment, element: tuple[Any, ...]) -> tuple[Any, ...]:
         torch = _loaded_torch()
         if torch is None or torch.is_inference_mode_enabled():
             return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
         with torch.inference_mode():
             return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _limited_to(threads: int) -> Iterator[None]:
+    """No operation of this thread uses more threads meanwhile."""
+    torch = _loaded_torch()
+    before = 0 if torch is None else torch.get_num_threads()
+    with intra_op.limited_to(threads):
+        if before > threads:
+            torch.set_num_threads(threads)
+        try:
+            yield
+        finally:
+            if before > threads:
+                torch.set_num_threads(before)
 
 
 def _loaded_torch() -> Any:

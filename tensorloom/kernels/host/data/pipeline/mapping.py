@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -68,6 +69,7 @@ class MapDataset(Dataset):
         super().__init__(types, shapes, source)
         self._function, self._threads = function, threads
         self._preserve = preserve_cardinality
+        self._is_parallelized = False
 
     @property
     def cardinality(self) -> int:
@@ -95,6 +97,16 @@ class MapDataset(Dataset):
                 source.iterate, function, env, self._threads
             )
         return iterator if calls is None else CountedIterator(iterator, calls)
+
+    def parallel(self) -> MapDataset:
+        """The same dataset, whose function is called by several threads."""
+        made = copy.copy(self)
+        made._threads, made._is_parallelized = background.parallelism(-1), True
+        return made
+
+    @property
+    def iterator_name(self) -> str:
+        return "ParallelMap" if self._is_parallelized else super().iterator_name
 
     @property
     def _counted_as(self) -> str:

@@ -50,6 +50,15 @@ class TakeDataset(Dataset):
             return UNKNOWN
         return self._count if n == INFINITE else min(n, self._count)
 
+    @property
+    def has_no_effect(self) -> bool:
+        """Whether it gives all elements."""
+        return self._count < 0
+
+    @property
+    def iterator_name(self) -> str:
+        return "FiniteTake" if self._count else ""
+
     def iterate(self, env: Environment) -> DatasetIterator:
         source = self.inputs[0].iterate(env)
         return source if self._count < 0 else _TakeIterator(source, self._count)
@@ -98,6 +107,15 @@ class SkipDataset(Dataset):
         if self._count < 0:
             return 0
         return n if n < 0 else max(0, n - self._count)
+
+    @property
+    def has_no_effect(self) -> bool:
+        """Whether it gives all elements."""
+        return self._count == 0
+
+    @property
+    def iterator_name(self) -> str:
+        return "FiniteSkip" if self._count >= 0 else ""
 
     def iterate(self, env: Environment) -> DatasetIterator:
         if self._count < 0:
@@ -160,6 +178,17 @@ class RepeatDataset(Dataset):
     def count(self) -> int:
         """How often; negative for ever."""
         return self._count
+
+    @property
+    def has_no_effect(self) -> bool:
+        """Whether it gives all elements once."""
+        return self._count == 1
+
+    @property
+    def iterator_name(self) -> str:
+        if not self._count:
+            return ""
+        return "ForeverRepeat" if self._count < 0 else "FiniteRepeat"
 
     @property
     def cardinality(self) -> int:

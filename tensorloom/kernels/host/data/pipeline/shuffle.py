@@ -88,6 +88,10 @@ class ShuffleDataset(Dataset):
         return self._count
 
     @property
+    def iterator_name(self) -> str:
+        return "Shuffle" if self._count == 1 else "ShuffleAndRepeat"
+
+    @property
     def given_seeds(self) -> tuple[int, int]:
         """Those of the node; both are 0 where it has none."""
         return self._seeds
@@ -105,14 +109,11 @@ class ShuffleDataset(Dataset):
         )
 
     def renewed(self) -> Dataset:
-        reshuffle = None if self._reshuffle is None else SeedGenerator(*self._seeds)
-        return ShuffleDataset(
-            self.inputs[0].renewed(),
-            self._buffer_size,
-            self._seeds,
-            reshuffle,
-            self._count,
-        )
+        fresh = super().renewed()
+        assert isinstance(fresh, ShuffleDataset)
+        if self._reshuffle is not None:
+            fresh._reshuffle = SeedGenerator(*self._seeds)
+        return fresh
 
     def iterate(self, env: Environment) -> DatasetIterator:
         seeds = self._reshuffle.next() if self._reshuffle else self._seeds

@@ -349,21 +349,10 @@ class ElementDataset(Dataset):
 
 
 @dataset_kernel(
-    "ModelDataset",
     "OptimizeDatasetV2",
     "FinalizeDataset",
-    "PrivateThreadPoolDataset",
-    "ExperimentalPrivateThreadPoolDataset",
-    "MaxIntraOpParallelismDataset",
-    "ExperimentalMaxIntraOpParallelismDataset",
-    "NonSerializableDataset",
-    "ExperimentalNonSerializableDataset",
-    "AssertNextDataset",
-    "ExperimentalAssertNextDataset",
     "AssertPrevDataset",
     "RewriteDataset",
-    "ThreadPoolDataset",
-    "ExperimentalThreadPoolDataset",
     "WrapDatasetVariant",
     "UnwrapDatasetVariant",
 )

@@ -12,6 +12,7 @@ import numpy as np
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.data.pipeline.dataset import (
+    BranchIterator,
     Dataset,
     DatasetIterator,
     Element,
@@ -115,20 +116,7 @@ class _CountedDataset(Dataset):
     def iterate(self, env: Environment) -> DatasetIterator:
         counting = env.branch()
         counting.statistics = self._statistics
-        return _CountingIterator(self.inputs[0].iterate(counting), env, counting)
-
-
-class _CountingIterator(DatasetIterator):
-    """Hands the step's context on to an environment of its own."""
-
-    def __init__(
-        self, source: DatasetIterator, env: Environment, inner: Environment
-    ) -> None:
-        self._source, self._env, self._inner = source, env, inner
-
-    def __next__(self) -> Element:
-        self._inner.context = self._env.context
-        return next(self._source)
+        return BranchIterator(self.inputs[0].iterate(counting), env, counting)
 
 
 @dataset_kernel("SetStatsAggregatorDataset", "ExperimentalSetStatsAggregatorDataset")
@@ -150,6 +138,8 @@ def set_stats_aggregator_dataset(c: OpKernelConstruction) -> Compute:
 
 class _MeasuredDataset(Dataset):
     """A dataset that adds a number for each element to a histogram."""
+
+    kind = "LatencyStatsDataset"
 
     def __init__(
         self, source: Dataset, tag: str, measure: Callable[[int, Element], float]
