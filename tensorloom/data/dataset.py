@@ -322,7 +322,12 @@ class Dataset:
         return options
 
     def with_options(self, options: Options) -> Dataset:
-        """The same dataset with options."""
+        """The same dataset with options.
+
+        Raises:
+          ValueError: the dataset has options that say something else.
+        """
+        self.options().merge(options)
         return DatasetV1Adapter(
             self._variant_tensor, self.element_spec, [self], options
         )

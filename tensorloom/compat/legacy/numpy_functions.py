@@ -38,6 +38,8 @@ def array(object: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         return np.array(object, dtype, **kwargs)
     except ValueError as error:
         return _ragged(object, dtype, error)
+    except OverflowError:
+        return _wrapped(object, dtype)
 
 
 def asarray(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -54,6 +56,18 @@ def asanyarray(a: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
         return np.asanyarray(a, dtype, *args, **kwargs)
     except ValueError as error:
         return _ragged(a, dtype, error)
+
+
+def _wrapped(value: Any, dtype: Any) -> Any:
+    """Python's integers cut to a type that is too small for them, as until NumPy 2."""
+    whole = np.array(value)
+    if whole.dtype.kind not in "iu" or np.dtype(dtype).kind not in "iu":
+        raise OverflowError(f"Python integers out of bounds for {np.dtype(dtype)}")
+    tell(
+        "numpy.array of integers too large for its dtype (refused since NumPy 2.0)",
+        "np.array(x).astype(dtype)",
+    )
+    return whole.astype(dtype)
 
 
 def _ragged(value: Any, dtype: Any, error: ValueError) -> Any:

@@ -99,11 +99,13 @@ _SCIPY_MISC: Final = {
         "SciPy 1.3", "scipy.special", "logsumexp comb factorial factorial2 factorialk"
     ),
     **_same("SciPy 1.12", "scipy.datasets", "face ascent electrocardiogram"),
+    **_ours("SciPy 1.12", "scipy_derivative", "derivative central_diff_weights"),
 }
 
 # By module: what it lost.
 GONE: Final[dict[str, dict[str, Replacement]]] = {
     "numpy": _NUMPY,
+    "numpy.lib": _same("NumPy 2.0", "numpy", "pad"),
     "collections": _same("Python 3.10", "collections.abc", _ABSTRACT),
     "inspect": {
         **_ours("Python 3.11", "python_functions", "getargspec ArgSpec formatargspec"),

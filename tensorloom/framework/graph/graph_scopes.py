@@ -167,6 +167,19 @@ class GraphScopes:
         """
         return self._scopes.name_stack
 
+    def name_scope_around(self) -> str | None:
+        """The current scope, with what is around a branch or a loop's body.
+
+        A scope that was entered by its full name, and is none of the body's own, is in
+        nothing. None inside `name_scope(None)`.
+        """
+        scope = self._scopes.name_stack
+        if scope is None or not self.outer_scope:
+            return scope
+        if scope and scope.partition("/")[0].lower() not in self._names_in_use:
+            return scope
+        return (self.outer_scope + scope).rstrip("/")
+
     # --- devices ---------------------------------------------------------------
 
     @contextmanager

@@ -135,10 +135,8 @@ def init_scope() -> Iterator[None]:
     under the current name scope and device.
     """
     graph, inner = get_default_graph(), None
-    scope = graph.get_name_scope()
-    if scope is not None:
-        # Branches and bodies of loops: TensorFlow builds them in the graph around them.
-        scope = (graph.outer_scope + scope).rstrip("/")
+    # Branches and bodies of loops: TensorFlow builds them in the graph around them.
+    scope = graph.name_scope_around()
     for candidate in reversed(default_stack.graph_stack()):
         graph = candidate
         if inner is None and graph.has_devices:

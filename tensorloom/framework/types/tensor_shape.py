@@ -340,6 +340,11 @@ class TensorShape:
         sizes = ["?" if size is None else str(size) for size in self._dims]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
+    @property
+    def _v2_behavior(self) -> bool:
+        # Libraries ask whether single sizes are numbers.
+        return _entries.view is not Dimension.of
+
     def __reduce__(self) -> tuple[Callable[[Dims], TensorShape], tuple[Dims]]:
         return TensorShape, (self._dims,)
 

@@ -104,6 +104,8 @@ def batch_gather_nd(
             raise ValueError("tf.gather_nd does not allow negative batch_dims.")
         _check_rank("indices", indices, batch_dims)
         _check_rank("params", params, batch_dims)
+        if batch_dims == 0:
+            return apply_op("GatherNd", params=params, indices=indices)  # type: ignore[no-any-return]
         return _batch_gather_nd(params, indices, batch_dims)
 
 

@@ -178,7 +178,7 @@ def gather_nd(
     """
     if isinstance(batch_dims, Tensor):
         static = constant_value(batch_dims)
-        batch_dims = batch_dims if static is None else int(static)
+        batch_dims = batch_dims if static is None else int(static.item())
     if batch_dims != 0:
         return batch_gather.batch_gather_nd(params, indices, batch_dims, name=name)
     with suppress(AttributeError):  # what is no resource variable

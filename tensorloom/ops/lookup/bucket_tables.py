@@ -64,6 +64,11 @@ class IdTableWithHashBuckets(LookupInterface):
         key_dtype: Any = None,
     ) -> None:
         key_dtype = key_dtype or (dtypes.string if table is None else table.key_dtype)
+        key_dtype = dtypes.as_dtype(key_dtype)
+        if not key_dtype.is_integer and key_dtype != dtypes.string:
+            raise TypeError(
+                f"Invalid key_dtype, expected integer or string, got {key_dtype}."
+            )
         self._name = name or (table.name if table else "hash_bucket")
         if table is None and num_oov_buckets <= 0:
             raise ValueError("oov_buckets must be > 0 if no table is supplied")
@@ -149,6 +154,8 @@ class IdTableWithHashBuckets(LookupInterface):
             return string_codec_ops.string_to_hash_bucket_fast(
                 text, num_buckets=self._buckets, name="hash_bucket"
             )
+        if self._hasher.hasher != "stronghash":
+            raise ValueError(f"Unknown hasher {self._hasher.hasher}")
         return string_codec_ops.string_to_hash_bucket_strong(
             text, num_buckets=self._buckets, key=self._hasher.key, name="hash_bucket"
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tensorloom.framework.export import export
-from tensorloom.framework.graph.graph import name_scope
+from tensorloom.framework.graph.graph import Tensor, name_scope
 from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.ops.array import array_ops
 from tensorloom.ops.lookup.bucket_tables import FastHashSpec, IdTableWithHashBuckets
@@ -24,6 +25,16 @@ def _check_buckets(num_oov_buckets: int) -> None:
     if num_oov_buckets < 0:
         raise ValueError(
             f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}."
+        )
+
+
+def _check_vocabulary_size(vocab_size: int | None, vocabulary_file: Any) -> None:
+    if vocab_size is not None and vocab_size < 1:
+        is_tensor = isinstance(vocabulary_file, Tensor)
+        file = constant_value(vocabulary_file) if is_tensor else vocabulary_file
+        raise ValueError(
+            f"vocab_size must be greater than 0, got {vocab_size}. "
+            f"vocabulary_file: {file}"
         )
 
 
@@ -102,8 +113,7 @@ def index_table_from_file(
     if vocabulary_file is None or vocabulary_file == "":
         raise ValueError("vocabulary_file must be specified and must not be empty.")
     _check_buckets(num_oov_buckets)
-    if vocab_size is not None and vocab_size < 1:
-        raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.")
+    _check_vocabulary_size(vocab_size, vocabulary_file)
     _check_keys(key_dtype)
     is_integer = dtypes.as_dtype(key_dtype).is_integer
     with name_scope(name, "string_to_index"), name_scope(None, "hash_table"):
@@ -156,10 +166,11 @@ def index_to_string_table_from_file(
     Raises:
       ValueError: no file, or a vocabulary of no word.
     """
-    if not vocabulary_file:
+    if vocabulary_file is None or (
+        isinstance(vocabulary_file, str) and not vocabulary_file
+    ):
         raise ValueError("vocabulary_file must be specified.")
-    if vocab_size is not None and vocab_size < 1:
-        raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.")
+    _check_vocabulary_size(vocab_size, vocabulary_file)
     with name_scope(name, "index_to_string"):
         initializer = TextFileStringTableInitializer(
             filename=vocabulary_file,

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import (
     GraphKeys,
     add_to_collection,
+    get_default_graph,
+    init_scope,
     name_scope,
 )
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
+from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.sparse_tensor import SparseTensor
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
@@ -33,6 +37,11 @@ class TextFileIndex:
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
+
+
+def _outside_bodies() -> AbstractContextManager[Any]:
+    """Leaves branches and bodies of loops: tables are filled before they run."""
+    return init_scope() if get_default_graph().outer_scope else nullcontext()
 
 
 # --- initializers -----------------------------------------------------------------
@@ -88,8 +97,9 @@ class KeyValueTensorInitializer(TableInitializerBase):
         value_dtype: Any = None,
         name: str | None = None,
     ) -> None:
-        self._keys = convert_to_tensor(keys, dtype=key_dtype, name="keys")
-        self._values = convert_to_tensor(values, dtype=value_dtype, name="values")
+        with _outside_bodies():
+            self._keys = convert_to_tensor(keys, dtype=key_dtype, name="keys")
+            self._values = convert_to_tensor(values, dtype=value_dtype, name="values")
         self._name = name if name is not None else "key_value_init"
         super().__init__(self._keys.dtype, self._values.dtype)
 
@@ -126,7 +136,8 @@ class TextFileInitializer(TableInitializerBase):
         delimiter: str = "\t",
         name: str | None = None,
     ) -> None:
-        if not isinstance(filename, str | bytes) and not hasattr(filename, "dtype"):
+        is_tensor = hasattr(filename, "dtype")
+        if not is_tensor and not (isinstance(filename, str | bytes) and filename):
             raise ValueError("Filename required for text file initializer")
         _check_column("Key", key_index, dtypes.as_dtype(key_dtype))
         _check_column("Value", value_index, dtypes.as_dtype(value_dtype))
@@ -137,7 +148,9 @@ class TextFileInitializer(TableInitializerBase):
         self._vocab_size, self._delimiter = vocab_size, delimiter
         self._name = "text_file_init" if name is None else name
         self._filename = self._track_trackable(TrackableAsset(filename), "_filename")
-        add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename.asset_path)
+        # A name that steps are fed with is no file of the program's.
+        if constant_value(self._filename.asset_path) is not None:
+            add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename.asset_path)
         super().__init__(key_dtype, value_dtype)
 
     @property
@@ -295,8 +308,9 @@ class InitializableLookupTableBase(LookupInterface):
         self._initializer = initializer
         if isinstance(initializer, Trackable):
             self._track_trackable(initializer, "_initializer")
-        self._resource_handle = self._create_resource()
-        self._init_op = self._initialize()
+        with _outside_bodies():
+            self._resource_handle = self._create_resource()
+            self._init_op = self._initialize()
 
     def _initialize(self) -> Any:
         return self._initializer.initialize(self)

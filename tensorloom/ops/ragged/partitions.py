@@ -77,6 +77,7 @@ def count_rows(value_rowids: Tensor, nrows: Any) -> tuple[Tensor, int | None]:
     known = constant_value(nrows)
     if known is None:
         return nrows, None
+    nrows.shape.assert_has_rank(0)
     count = int(known)
     if count < 0:
         raise ValueError(f"Expected nrows >= 0; got {count}")

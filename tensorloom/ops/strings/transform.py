@@ -54,6 +54,7 @@ def _segment_join_shape(c: InferenceContext) -> TensorShape:
     if inputs.dims_tuple is None or ids.dims_tuple is None:
         return UNKNOWN
     c.with_rank_at_least(0, len(ids.dims_tuple))
+    c.merge(inputs[: len(ids.dims_tuple)], ids)
     count = c.input_value(2)
     size = None if count is None else int(count)
     return TensorShape.of((size, *inputs.dims_tuple[len(ids.dims_tuple) :]))

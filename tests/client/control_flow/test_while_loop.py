@@ -366,3 +366,32 @@ def test_what_another_loop_does_not_return_is_no_input() -> None:
     inside = _leaked("body")
     with pytest.raises(ValueError, match="not accessible from the body"):
         tf.while_loop(lambda i: i < 3, lambda i: i + inside, [tf.constant(0)])
+
+
+def test_a_full_scope_names_variables_outside_the_loop() -> None:
+    names = []
+
+    def body(i: tf.Tensor) -> tf.Tensor:
+        scopes = [tf.name_scope("full/"), tf.name_scope("own")]
+        with tf.name_scope("own") as own:
+            pass
+        for scope in [*scopes, tf.name_scope(own)]:
+            with scope:
+                names.append(tf.Variable(lambda: 1.0, name="v").name)
+        return i + 1
+
+    with tf.name_scope("head"):
+        tf.while_loop(lambda i: i < 2, body, [0])
+    assert names[:3] == ["full/v:0", "head/while/own_1/v:0", "head/while/own/v:0"]
+
+
+def test_a_table_of_a_body_is_filled_before_the_loop() -> None:
+    def look_up(x: tf.Tensor) -> tf.Tensor:
+        keys, values = np.array([1, 2, 3]), np.array([5, 10, 15])
+        initializer = tf.lookup.KeyValueTensorInitializer(keys, values)
+        return tf.lookup.StaticHashTable(initializer, -1).lookup(x)
+
+    found = tf.map_fn(look_up, np.array([2, 4, 1]))
+    with tf.Session() as sess:
+        sess.run(tf.tables_initializer())
+        assert sess.run(found).tolist() == [10, -1, 5]

@@ -52,6 +52,8 @@ def run(source: str) -> dict[str, Any]:
         ("np.fromstring('').tolist()", []),
         ("np.array([1, 2], copy=False).tolist()", [1, 2]),
         ("np.array([1, 2], np.int8, False).dtype", np.dtype("int8")),
+        ("np.array([1, 200], dtype=np.int8).tolist()", [1, -56]),
+        ("np.lib.pad([1], 1, 'constant').tolist()", [0, 1, 0]),
         ("np.hstack([i] for i in range(2)).tolist()", [0, 1]),
         ("np.vstack(map(np.array, [[1], [2]])).tolist()", [[1], [2]]),
         ("np.stack([[1], [2]], axis=1).tolist()", [[1, 2]]),

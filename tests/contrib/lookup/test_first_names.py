@@ -45,3 +45,28 @@ def test_keys_are_integers_or_strings(kind: str, elements: object) -> None:
     dtype = {"dtype" if kind == "tensor" else "key_dtype": tf.float32}
     with tf.Graph().as_default(), pytest.raises(TypeError, match=r"not float32\.$"):
         table(elements, **dtype)
+
+
+def test_files_and_hashers_of_vocabularies(tmp_path: Path) -> None:
+    file = tmp_path / "words"
+    file.write_text("a\nb\n")
+    fed = tf.placeholder(tf.string, [])
+    table = lookup.index_table_from_file(fed)
+    words = lookup.index_to_string_table_from_file(tf.constant(str(file)))
+    files = tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)
+    assert len(files) == 1  # what is fed is no file of the program's
+    with tf.Session() as sess:
+        sess.run(tf.tables_initializer(), {fed: str(file)})
+        assert sess.run(table.lookup(tf.constant(["b"]))).tolist() == [1]
+        numbers = tf.constant([0], tf.int64)
+        assert sess.run(words.lookup(numbers)).tolist() == [b"a"]
+    for given in (str(file), tf.constant(str(file))):
+        with pytest.raises(ValueError, match=r"got 0. vocabulary_file: .*words"):
+            lookup.index_table_from_file(given, vocab_size=0)
+    with pytest.raises(ValueError, match="Filename required"):
+        lookup.TextFileIdTableInitializer("")
+    with pytest.raises(TypeError, match="Invalid key_dtype"):
+        lookup.IdTableWithHashBuckets(None, 5, key_dtype=tf.bool)
+    unknown = lookup.HasherSpec("my-hash", None)
+    with pytest.raises(ValueError, match="Unknown hasher"):
+        lookup.IdTableWithHashBuckets(None, 5, unknown).lookup(tf.constant(["a"]))

@@ -23,10 +23,14 @@ def _inplace(c: OpKernelConstruction) -> Compute:
         rows, values = np.asarray(i), np.asarray(v)
         if rows.ndim != 1:
             raise invalid_argument(f"i must be a vector. {text(rows.shape)}")
-        if values.shape != (len(rows), *x.shape[1:]):
+        if values.ndim != x.ndim or values.shape[1:] != x.shape[1:]:
             raise invalid_argument(
-                "v must have the shape of the rows of x: "
-                f"{text(np.shape(v))} vs. {text(x.shape)}"
+                f"x and v shape doesn't match: {text(x.shape)} vs. {text(values.shape)}"
+            )
+        if len(rows) != len(values):
+            raise invalid_argument(
+                "i and x shape doesn't match at index 0: "
+                f"{text(rows.shape)} vs. {text(values.shape)}"
             )
         if not len(x) and len(rows):
             raise invalid_argument("x has no rows")

@@ -32,6 +32,11 @@ _CONTINUING: Final = bytes(range(0x80, 0xC0))
 # Stands in UTF-8 for a surrogate, which cannot be written there.
 _NO_CHARACTER: Final = 0xFFFD
 
+_BYTE_ORDER_MARKS: Final = {
+    "utf-16": (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE),
+    "utf-32": (codecs.BOM_UTF32_BE, codecs.BOM_UTF32_LE),
+}
+
 _noted = threading.local()
 
 
@@ -48,6 +53,11 @@ def _decode(data: bytes, encoding: str) -> tuple[str, _Places]:
     """The text, with a character for each of the places that have none."""
     places: _Places = []
     _noted.places = places
+    # Without a mark of the byte order, the larger byte is the first: as in ICU. Python
+    # takes the machine's order.
+    marks = _BYTE_ORDER_MARKS.get(codecs.lookup(encoding).name)
+    if marks is not None and not data.startswith(marks):
+        encoding = f"{codecs.lookup(encoding).name}-be"
     return data.decode(encoding, "tensorloom.note"), places
 
 
