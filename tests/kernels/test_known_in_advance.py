@@ -13,7 +13,7 @@ import pytest
 from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import OpKernelConstruction, find_kernels
 from tensorloom.framework.types.tensor_shape import TensorShape
-from tensorloom.kernels.host.array.in_place import is_maker
+from tensorloom.kernels.host.array.buffer_forwarding import is_maker
 from tensorloom.kernels.host.linalg import blas_threads
 from tensorloom.kernels.host.linalg.blas_threads import BlasThreads
 from tests.kernels.math.math_ops_calls import call_host, construction

@@ -4,7 +4,7 @@ before: v2 = k1(v1);  v3 = k2(v2, c1)        v2 is read no more
 after:  v2 = k1(v1);  v3 = k2(v2, c1, v2)    the result is in the array of v2
 
 Only arrays that the piece made itself are overwritten, and only while every reader was
-a kernel that is known to keep no view (`kernels/host/array/in_place.py`).
+a kernel that is known to keep no view (`kernels/host/array/buffer_forwarding.py`).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from tensorloom.framework.registry.op_kernel import KernelDef, OpKernelConstruct
 from tensorloom.framework.runtime.resource import ResourceManager, is_torch_type
 from tensorloom.framework.types.attr_ranges import check_attrs
 from tensorloom.framework.types.tensor_shape import UNKNOWN
-from tensorloom.kernels.host.array import in_place
+from tensorloom.kernels.host.array import buffer_forwarding
 from tensorloom.worker.compile import loop_buffers, memory
 from tensorloom.worker.compile.buffer_reuse import mark_as_shared, overwritable
 from tensorloom.worker.compile.kernel_choice import (
@@ -325,14 +325,16 @@ class Emitter:
             self.uses_context = True
             arguments.insert(0, "context")
         compute = self._compute(scope, node, op_def, kernel, inputs)
-        if not kernel.host or not in_place.is_maker(compute):
+        if not kernel.host or not buffer_forwarding.is_maker(compute):
             mark_as_shared(inputs)
             name = self.bind(compute)
             self._emit_call(scope, node, op_def, kernel, inputs, name, arguments)
             return
         out = None
-        if compute in in_place.UFUNCS and (out := overwritable(scope, node, inputs)):
-            compute = in_place.UFUNCS[compute]
+        if compute in buffer_forwarding.UFUNCS and (
+            out := overwritable(scope, node, inputs)
+        ):
+            compute = buffer_forwarding.UFUNCS[compute]
             arguments.append(self.host(scope, out))
         name = self.bind(compute)
         self._emit_call(scope, node, op_def, kernel, inputs, name, arguments)

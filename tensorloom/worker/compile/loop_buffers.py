@@ -6,9 +6,9 @@ after:  b = None
 
 The first iteration makes the array, so that its shape and strides are what the kernel
 gives; the others write over it. That takes kernels that can write into an `out`, and
-readers that are known to keep no view (`kernels/host/array/in_place.py`). An array that
-is the next value of a loop variable is read in the next iteration too: it alternates
-with a second one.
+readers that are known to keep no view (`kernels/host/array/buffer_forwarding.py`). An
+array that is the next value of a loop variable is read in the next iteration too: it
+alternates with a second one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tensorloom.kernels.host.array import in_place
+from tensorloom.kernels.host.array import buffer_forwarding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,8 +62,8 @@ def note(
       compute: the kernel.
       arguments: of the call, without an `out`.
     """
-    if scope.made is not None and compute in in_place.TAKES_OUT:
-        call = emitter.bind(in_place.TAKES_OUT[compute])
+    if scope.made is not None and compute in buffer_forwarding.TAKES_OUT:
+        call = emitter.bind(buffer_forwarding.TAKES_OUT[compute])
         add(scope, node, f"{call}({', '.join(arguments)}, ", ")")
 
 

@@ -59,7 +59,7 @@ def _add_up(
       errors.InvalidArgumentError: a tree asks for a feature that is not there, or goes
         round in a circle.
     """
-    from tensorloom.kernels.loops.boosted_trees.ways import follow
+    from tensorloom.kernels.loops.boosted_trees.tree_traversal import follow
 
     total = np.zeros_like(pending)
     if not len(forest.trees):

@@ -41,7 +41,7 @@ def _follow(
       errors.InvalidArgumentError: a tree goes round in a circle, has no nodes, or asks
         for a feature that is not there.
     """
-    from tensorloom.kernels.loops.boosted_trees.ways import follow
+    from tensorloom.kernels.loops.boosted_trees.tree_traversal import follow
 
     count = features.batch_size
     pending = np.zeros((count, dimensions), np.float32)

@@ -17,8 +17,8 @@ from tensorloom.framework.registry.op_kernel import (
 from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.array import checks
 from tensorloom.kernels.host.array.allocation import check_shape
+from tensorloom.kernels.host.array.buffer_forwarding import makes_array
 from tensorloom.kernels.host.array.fill import base_dtype, empty_of
-from tensorloom.kernels.host.array.in_place import makes_array
 from tensorloom.kernels.host.array.shape import scalar_or_array
 from tensorloom.kernels.host.math.errors import shape_text
 

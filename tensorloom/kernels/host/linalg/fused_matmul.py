@@ -16,8 +16,8 @@ from tensorloom.framework.registry.op_kernel import (
     host_kernel,
 )
 from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.array.buffer_forwarding import makes_array
 from tensorloom.kernels.host.array.checks import in_advance
-from tensorloom.kernels.host.array.in_place import makes_array
 from tensorloom.kernels.host.linalg.matmul import check_matrices, product_of
 from tensorloom.kernels.host.nn.checks import check_bias
 from tensorloom.kernels.torch.control_flow.composition import fused

@@ -14,7 +14,7 @@ from tensorloom.framework.registry.op_kernel import (
     host_kernel,
 )
 from tensorloom.framework.types import dtypes
-from tensorloom.kernels.host.array.in_place import makes_array
+from tensorloom.kernels.host.array.buffer_forwarding import makes_array
 from tensorloom.kernels.host.linalg.blas_threads import on_one_thread
 from tensorloom.kernels.host.math.errors import shape_text
 

@@ -11,7 +11,7 @@ import numpy as np
 from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.types.object_arrays import as_object_array
-from tensorloom.kernels.host.array.in_place import makes_array
+from tensorloom.kernels.host.array.buffer_forwarding import makes_array
 from tensorloom.kernels.host.lists.tensor_array_resource import (
     OBJECT_TYPES,
     TensorArrayResource,

@@ -15,7 +15,7 @@ from tensorloom.framework.registry.op_kernel import (
     host_kernel,
 )
 from tensorloom.framework.types import dtypes
-from tensorloom.kernels.host.array.in_place import makes_array
+from tensorloom.kernels.host.array.buffer_forwarding import makes_array
 from tensorloom.kernels.host.indexing.bit_select import where
 from tensorloom.kernels.host.math.elementwise import NATIVE_FLOATS
 from tensorloom.kernels.host.math.errors import (

@@ -16,7 +16,7 @@ from tensorloom.framework.registry.op_kernel import (
     host_kernel,
 )
 from tensorloom.framework.types import dtypes
-from tensorloom.kernels.host.array.in_place import makes_array
+from tensorloom.kernels.host.array.buffer_forwarding import makes_array
 from tensorloom.kernels.host.math.errors import check_precision, shape_text
 
 NATIVE_FLOATS = {"T": {dtypes.float32, dtypes.float64}}

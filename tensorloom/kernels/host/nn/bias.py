@@ -13,8 +13,8 @@ from tensorloom.framework.registry.op_kernel import (
     OpKernelConstruction,
     host_kernel,
 )
+from tensorloom.kernels.host.array.buffer_forwarding import makes_array
 from tensorloom.kernels.host.array.checks import in_advance
-from tensorloom.kernels.host.array.in_place import makes_array
 from tensorloom.kernels.host.nn.checks import check_bias, check_bias_grad
 
 _Array = NDArray[Any]

@@ -102,13 +102,13 @@ def _costs(inputs: Any, best: Any, lengths: Any) -> Any:
 
 
 class _Search:
-    """The leaves of the tree, at most `width`; see `loops.beam_search`."""
+    """The leaves of the tree, at most `width`; see `loops.nn.ctc_beam_search`."""
 
     def __init__(self, width: int) -> None:
         # Loaded here: it takes some tenths of a second.
-        from tensorloom.kernels.loops.rnn import beam_search
+        from tensorloom.kernels.loops.nn import ctc_beam_search
 
-        self._loops = beam_search
+        self._loops = ctc_beam_search
         self._width = width
         self._links = np.empty((1, 4), np.int64)
         self._scores = np.empty((1, 5))

@@ -14,8 +14,8 @@ from tensorloom.framework.registry.op_kernel import (
     host_kernel,
 )
 from tensorloom.framework.types import dtypes
+from tensorloom.kernels.host.array.buffer_forwarding import makes_array
 from tensorloom.kernels.host.array.checks import in_advance, keep_last
-from tensorloom.kernels.host.array.in_place import makes_array
 from tensorloom.kernels.host.indexing.narrow_arg_max import is_narrow, narrow_arg
 from tensorloom.kernels.host.math.binary import INTEGERS, REAL_FLOATS
 from tensorloom.kernels.host.math.errors import shape_text

@@ -22,7 +22,7 @@ from tensorloom.kernels.host.indexing.select import (
 from tensorloom.kernels.host.indexing.stable_order import stable_order
 from tensorloom.kernels.torch.array.bits import as_numpy, as_signed, move_bits
 from tensorloom.kernels.torch.math.dtypes import REALS, TORCH_DTYPES
-from tensorloom.kernels.torch.math.quick_truths import places
+from tensorloom.kernels.torch.math.vectorized_comparisons import places
 
 
 @kernel("Where")

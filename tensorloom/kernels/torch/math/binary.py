@@ -25,7 +25,7 @@ from tensorloom.kernels.host.math.errors import (
     same_shapes,
 )
 from tensorloom.kernels.torch.indexing.quick_select import where, zero_where_zero
-from tensorloom.kernels.torch.math import quick_truths
+from tensorloom.kernels.torch.math import vectorized_comparisons
 from tensorloom.kernels.torch.math.complex_division import divide
 from tensorloom.kernels.torch.math.dtypes import (
     COMPLEX,
@@ -204,10 +204,10 @@ _zero_where("Xlogy", _x_log_y, by_x=True)
 
 # --- comparison and logic ----------------------------------------------------
 
-_binary("Less", quick_truths.less, REALS)
-_binary("LessEqual", quick_truths.less_equal, REALS)
-_binary("Greater", quick_truths.greater, REALS)
-_binary("GreaterEqual", quick_truths.greater_equal, REALS)
+_binary("Less", vectorized_comparisons.less, REALS)
+_binary("LessEqual", vectorized_comparisons.less_equal, REALS)
+_binary("Greater", vectorized_comparisons.greater, REALS)
+_binary("GreaterEqual", vectorized_comparisons.greater_equal, REALS)
 _binary("LogicalAnd", torch.logical_and, None)
 _binary("LogicalOr", torch.logical_or, None)
 
@@ -229,8 +229,8 @@ def _equality(op: str, function: _Binary) -> None:
         return compute
 
 
-_equality("Equal", quick_truths.equal)
-_equality("NotEqual", quick_truths.not_equal)
+_equality("Equal", vectorized_comparisons.equal)
+_equality("NotEqual", vectorized_comparisons.not_equal)
 
 
 @kernel("ApproximateEqual", types={"T": NUMBERS})

@@ -16,7 +16,7 @@ from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.math.cast import LOW_BITS, check_castable
 from tensorloom.kernels.host.math.elementwise import bucket_boundaries, like_first
 from tensorloom.kernels.host.math.errors import check_precision
-from tensorloom.kernels.torch.math import quick_truths
+from tensorloom.kernels.torch.math import vectorized_comparisons
 from tensorloom.kernels.torch.math.dtypes import (
     COMPLEX,
     FLOATS,
@@ -97,9 +97,9 @@ _REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Rint", torch.round),
     ("Round", torch.round),
     ("Erf", torch.erf),
-    ("IsNan", quick_truths.is_nan),
-    ("IsInf", quick_truths.is_inf),
-    ("IsFinite", quick_truths.is_finite),
+    ("IsNan", vectorized_comparisons.is_nan),
+    ("IsInf", vectorized_comparisons.is_inf),
+    ("IsFinite", vectorized_comparisons.is_finite),
 )
 _SLOW_REAL_FUNCTIONS: tuple[tuple[str, _Unary], ...] = (
     ("Expm1", torch.expm1),

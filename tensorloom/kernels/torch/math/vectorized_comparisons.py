@@ -1,4 +1,4 @@
-"""Truth values of many elements on a CPU, in vectors.
+"""Comparisons and tests for NaN of many elements on a CPU, in vectors.
 
 torch compares one element at a time where bools come out, 0.9 ns each, and looks for
 NaN in as much; NumPy takes a fifth. torch finds the places of what is true in 7 ns for

@@ -1,4 +1,4 @@
-"""Kernels that can write their result into the memory of an input.
+"""Buffer forwarding: kernels that can write their result into the memory of an input.
 
 A new array costs NumPy a third of an elementwise operation on some hundred elements,
 and the cache lines of the old one. So where an input ends with its reader, the emitter

@@ -1,4 +1,4 @@
-"""The search of TensorFlow's CTC decoder in a tree of label sequences.
+"""The beam search of the CTC decoder, in a tree of label sequences as TensorFlow's.
 
 A node of the tree is a sequence by its last label and the node before it. The tree is
 in two arrays of one row for each node. `links`: int64, the parent, the label, the first

@@ -1,4 +1,4 @@
-"""Examples follow the splits of trees to their leaves."""
+"""Which leaf of a decision tree each example reaches, by the splits on its way."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def gather_tree(c: OpKernelConstruction) -> Compute:
     """Each beam, one step back after the other."""
     # Loaded here: it takes some tenths of a second.
-    from tensorloom.kernels.loops.rnn.beams import follow
+    from tensorloom.kernels.loops.rnn.gather_tree import follow
 
     def compute(step_ids: Any, parent_ids: Any, lengths: Any, end_token: Any) -> Any:
         if step_ids.shape != parent_ids.shape or len(lengths) != step_ids.shape[1]:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import tensorloom as tf
-from tensorloom.kernels.torch.math import quick_truths
+from tensorloom.kernels.torch.math import vectorized_comparisons
 
 DTYPES = ["float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool"]
 COMPARISONS = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
@@ -31,7 +31,9 @@ def _values(dtype: str, shape: Any, seed: int) -> Any:
 def test_comparisons(dtype: str, size: int) -> None:
     x, y = (_values(dtype, size, seed) for seed in (1, 2))
     for name in COMPARISONS:
-        found = getattr(quick_truths, name)(torch.from_numpy(x), torch.from_numpy(y))
+        found = getattr(vectorized_comparisons, name)(
+            torch.from_numpy(x), torch.from_numpy(y)
+        )
         assert found.dtype is torch.bool
         np.testing.assert_array_equal(found.numpy(), getattr(np, name)(x, y))
 
@@ -41,7 +43,7 @@ def test_comparisons(dtype: str, size: int) -> None:
 )
 def test_shapes_that_broadcast(first: Any, second: Any) -> None:
     x, y = _values("float32", first, 1), _values("float32", second, 2)
-    found = quick_truths.less(torch.tensor(x), torch.tensor(y))
+    found = vectorized_comparisons.less(torch.tensor(x), torch.tensor(y))
     np.testing.assert_array_equal(found.numpy(), np.less(x, y))
 
 
@@ -57,10 +59,10 @@ def test_tests_of_elements(name: str, dtype: str) -> None:
     for size in (5, 5000):
         x = _values("float32", (size, 2), 3).astype(dtype)
         wanted = getattr(np, name.replace("_", ""))(x)
-        found = getattr(quick_truths, name)(torch.from_numpy(x))
+        found = getattr(vectorized_comparisons, name)(torch.from_numpy(x))
         np.testing.assert_array_equal(found.numpy(), wanted)
         # What is not contiguous too.
-        found = getattr(quick_truths, name)(torch.from_numpy(x).t())
+        found = getattr(vectorized_comparisons, name)(torch.from_numpy(x).t())
         np.testing.assert_array_equal(found.numpy(), wanted.T)
 
 
@@ -69,7 +71,7 @@ def test_tests_of_elements(name: str, dtype: str) -> None:
 def test_places(shape: Any, share: float) -> None:
     is_there = torch.rand(shape) < share
     for value in (is_there, is_there.t() if is_there.dim() == 2 else is_there):
-        found = quick_truths.places(value)
+        found = vectorized_comparisons.places(value)
         assert found.dtype is torch.int64
         np.testing.assert_array_equal(found.numpy(), torch.nonzero(value).numpy())
 

@@ -1,4 +1,4 @@
-"""Beams of a search, from their last tokens back to their first."""
+"""GatherTree: the beams of a search, followed from their last tokens to their first."""
 
 from __future__ import annotations
 
