@@ -22,6 +22,7 @@ from typing import Any, Final
 from tensorloom.worker.compiled.comparison import difference
 from tensorloom.worker.compiled.compiler_process import CompilerProcess
 from tensorloom.worker.compiled.request import Request
+from tensorloom.worker.compiled.timing import is_quicker
 
 # Copies of the code that may run at a time; further callers wait for one.
 _MOST_AT_ONCE: Final = 8
@@ -41,6 +42,7 @@ class _Task:
     request: Request
     inputs: Sequence[Any]
     outputs: Sequence[Any]
+    kernels: Callable[[], object]
     take: Callable[[_Code], None]
     what: str
 
@@ -129,12 +131,15 @@ def _done(task: _Task, compile_to: Compile) -> str | None:
             if problem is not None:
                 return problem
         code = load(path)
+        # The first run of each, which takes longer, is this and the step's.
         problem = difference(task.outputs, code(list(task.inputs)))
+        if problem is not None:
+            return f"the machine code gives other results: {problem}"
+        is_worth_it = is_quicker(lambda: code(list(task.inputs)), task.kernels)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    if problem is not None:
-        return f"the machine code gives other results: {problem}"
-    task.take(code)
+    if is_worth_it:
+        task.take(code)
     return None
 
 
@@ -187,6 +192,7 @@ def ask(
     request: Request,
     inputs: Sequence[Any],
     outputs: Sequence[Any],
+    kernels: Callable[[], object],
     take: Callable[[_Code], None],
     what: str,
 ) -> None:
@@ -196,10 +202,11 @@ def ask(
       request: of what.
       inputs: tensors that nobody changes.
       outputs: what the code must make of them.
+      kernels: makes them without code, which has to take longer.
       take: gets the code, once it does.
       what: what a warning calls it.
     """
-    _background.ask(_Task(request, inputs, outputs, take, what))
+    _background.ask(_Task(request, inputs, outputs, kernels, take, what))
 
 
 def wait() -> None:

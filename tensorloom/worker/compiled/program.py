@@ -2,7 +2,7 @@
 
 Code holds for the shapes that it was compiled for. The first call with others runs as
 before, and asks for code (`background.py`); what it took and gave is what the code must
-give then, before any step uses it.
+give then, in less time, before any step uses it.
 """
 
 from __future__ import annotations
@@ -59,11 +59,15 @@ class Program:
             return code([a if a.is_contiguous() else a.contiguous() for a in args])
         results = by_kernels(None, *args)
         if shapes not in self._asked:
-            self._ask(shapes, args, results)
+            self._ask(by_kernels, shapes, args, results)
         return results
 
     def _ask(
-        self, shapes: _Shapes, args: Sequence[Any], results: Sequence[Any]
+        self,
+        by_kernels: Callable[..., Sequence[Any]],
+        shapes: _Shapes,
+        args: Sequence[Any],
+        results: Sequence[Any],
     ) -> None:
         with self._lock:
             if shapes in self._asked or len(self._asked) >= MOST_SHAPES:
@@ -81,4 +85,8 @@ class Program:
         outputs = [result.detach().clone() for result in results]
         sizes = tuple(tuple(shape) for shape in shapes)
         request = Request(self._function, self._name, self._dtypes, sizes)
-        background.ask(request, inputs, outputs, take, self._what)
+
+        def kernels() -> object:
+            return by_kernels(None, *inputs)
+
+        background.ask(request, inputs, outputs, kernels, take, self._what)

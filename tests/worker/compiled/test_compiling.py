@@ -28,6 +28,8 @@ def _compiles(
     monkeypatch.setenv(request.CACHE, str(folder))
     threads = background.Background(background._process)
     monkeypatch.setattr(background, "_background", threads)
+    # Of so few elements kernels may be as quick.
+    monkeypatch.setattr(background, "is_quicker", lambda code, kernels: True)
     yield
     threads.stop()
 
@@ -71,6 +73,9 @@ def _images(x: Any, y: Any) -> Any:
     image = tf.reshape(x * 1.5, [1, 96, 96, 1])
     kernel = tf.reshape(y[:3, :12] + 0.5, [3, 3, 1, 4])
     layer = tf.nn.relu(tf.nn.conv2d(image, kernel, 1, "SAME"))
+    square = tf.reshape(y[:16, :4] + 0.5, [2, 2, 4, 4])
+    second = tf.nn.conv2d(layer, square, 1, "SAME")
+    layer = tf.tanh(tf.nn.bias_add(second, x[0, :4]))
     return tf.nn.avg_pool(layer * 2.0, 2, 2, "SAME") + 1.0
 
 

@@ -7,12 +7,13 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
-from tensorloom.worker.compiled import background, program, request
+from tensorloom.worker.compiled import background, program, request, timing
 from tensorloom.worker.compiled.background import Background, UncompiledWarning
 from tensorloom.worker.compiled.comparison import difference
 from tensorloom.worker.compiled.program import Program
@@ -50,6 +51,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[_Compi
     monkeypatch.setattr(background, "_has_compiler", True)
     monkeypatch.setattr(background, "_background", threads)
     monkeypatch.setattr(background, "load", lambda path: _by_code)
+    monkeypatch.setattr(background, "is_quicker", lambda code, kernels: True)
     yield made
     made.may_go.set()
     threads.stop()
@@ -138,6 +140,57 @@ def _warnings(compiler: _Compiler, monkeypatch: pytest.MonkeyPatch) -> list[str]
     background.wait()
     assert _calls(lambda: made.run(_by_kernels, x)) == ["kernels"]
     return told
+
+
+def test_code_that_takes_longer_is_not_taken(
+    compiler: _Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are asked for what the step took; nobody is warned."""
+    given: list[Any] = []
+
+    def is_quicker(code: Callable[[], Any], kernels: Callable[[], Any]) -> bool:
+        given.extend([_calls(code), _calls(kernels), code(), kernels()])
+        return False
+
+    monkeypatch.setattr(background, "is_quicker", is_quicker)
+    assert _warnings(compiler, monkeypatch) == []
+    (in_code, in_kernels, (by_code,), (by_kernels,)) = given
+    assert (in_code, in_kernels) == (["code"], ["kernels"])
+    assert torch.equal(by_code, by_kernels)
+
+
+@pytest.mark.parametrize(
+    ("code", "kernels", "is_quicker", "runs"),
+    [
+        ([3, 1, 3, 3, 3], [2, 2, 2, 2, 2], True, 5),
+        ([3, 2, 3, 3, 3], [2, 2, 2, 2, 1], False, 5),
+        ([1, 1, 1, 1, 1], [1, 1, 1, 1, 1], False, 5),
+        ([900], [901], True, 1),
+    ],
+)
+def test_the_least_time_counts(
+    monkeypatch: pytest.MonkeyPatch,
+    code: list[int],
+    kernels: list[int],
+    is_quicker: bool,
+    runs: int,
+) -> None:
+    """What takes long is run once."""
+    now, ran = [0.0], [0]
+
+    def taking(times: list[int]) -> Callable[[], None]:
+        left = list(times)
+
+        def run() -> None:
+            now[0] += left.pop(0) / 1000
+            ran[0] += 1
+
+        return run
+
+    clock = SimpleNamespace(perf_counter=lambda: now[0])
+    monkeypatch.setattr(timing, "time", clock)
+    assert timing.is_quicker(taking(code), taking(kernels)) is is_quicker
+    assert ran[0] == 2 * runs
 
 
 def test_code_that_gives_something_else_is_not_taken(

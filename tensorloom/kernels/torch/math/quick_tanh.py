@@ -16,7 +16,9 @@ _MOST_ELEMENTS: Final = 1 << 20
 
 
 def _is_quick(x: torch.Tensor) -> bool:
-    return x.dtype is torch.float32 and x.is_cpu and x.numel() <= _MOST_ELEMENTS
+    # What a tracer hands in is of another class: it has no elements for NumPy.
+    is_plain = type(x) is torch.Tensor and x.dtype is torch.float32 and x.is_cpu
+    return is_plain and x.numel() <= _MOST_ELEMENTS
 
 
 def tanh(x: torch.Tensor) -> torch.Tensor:
