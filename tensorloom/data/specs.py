@@ -106,6 +106,14 @@ class TensorSpec(_ShapedSpec):
         """Whether a tensor (or the tensors of a spec) fits."""
         return self._accepts(spec_or_tensor)
 
+    def _accepts(self, other: Any) -> bool:
+        # The name says nothing of the values.
+        return (
+            isinstance(other, (TensorSpec, Tensor))
+            and self._dtype.is_compatible_with(other.dtype)
+            and self._shape.is_compatible_with(other.shape)
+        )
+
     @property
     def name(self) -> str | None:
         """The name, if it has one."""

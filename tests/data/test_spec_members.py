@@ -175,3 +175,14 @@ def test_a_class_of_a_program_has_the_spec_of_its_base_or_none() -> None:
     rows = Rows(tf.zeros([2, 3]), tf.constant([0, 1]))
     assert rows._type_spec.value_type is tf.IndexedSlices
     assert not hasattr(Bare(), "_type_spec")
+
+
+def test_a_name_says_nothing_of_the_values() -> None:
+    named = tf.TensorSpec([None, 3], tf.float32, "x")
+    with tf.Graph().as_default():
+        assert named.is_compatible_with(tf.placeholder(tf.float32, [2, 3], name="y"))
+        assert not named.is_compatible_with(tf.zeros([2, 4]))
+        assert not named.is_compatible_with(tf.zeros([2, 3], tf.float64))
+        assert not named.is_compatible_with(tf.sparse_placeholder(tf.float32))
+    assert named.is_compatible_with(tf.TensorSpec([1, 3], tf.float32, "z"))
+    assert not tf.TensorSpec([], tf.int32).is_compatible_with(3)

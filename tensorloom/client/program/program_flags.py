@@ -74,8 +74,11 @@ class FlagValues:
     """The flags of the program; parsed from `sys.argv` when one is first read."""
 
     def __init__(self) -> None:
-        self.__dict__["_parser"] = argparse.ArgumentParser(allow_abbrev=False)
-        self.__dict__["_flags"] = {}
+        # A flag that was taken out may be defined anew.
+        self.__dict__["_parser"] = argparse.ArgumentParser(
+            allow_abbrev=False, conflict_handler="resolve"
+        )
+        self.__dict__["_by_name"] = {}
         self.__dict__["_required"] = set()
         self.__dict__["_parsed"] = False
 
@@ -88,18 +91,18 @@ class FlagValues:
         known, rest = self._parser.parse_known_args(list(argv[1:]))
         self.__dict__["_parsed"] = True
         for name, value in vars(known).items():
-            flag = self._flags.get(name)  # None for one that was taken out
+            flag = self._by_name.get(name)  # None for one that was taken out
             if flag is not None:
                 flag.value = value
                 flag.present = int(value != flag.default)
         for name in self._required:
-            if name not in self._flags or self._flags[name].value is None:
+            if name not in self._by_name or self._by_name[name].value is None:
                 raise ValueError(f"Flag --{name} must have a value other than None.")
         return [argv[0], *rest]
 
     def _define(self, name: str, default: Any, help: str, **options: Any) -> None:
         parts = ArgumentParser(), ArgumentSerializer()
-        self._flags[name] = Flag(*parts, name, default, help)
+        self._by_name[name] = Flag(*parts, name, default, help)
         self._parser.add_argument(
             f"--{name}",
             dest=name,
@@ -119,9 +122,15 @@ class FlagValues:
 
     def flag_values_dict(self) -> dict[str, Any]:
         """All flags by name."""
-        return {name: flag.value for name, flag in self._flags.items()}
+        return {name: flag.value for name, flag in self._by_name.items()}
+
+    def _flags(self) -> dict[str, Flag]:
+        """All flags by name; programs take out what they mean to define anew."""
+        return self.__dict__["_by_name"]  # type: ignore[no-any-return]
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__flags":
+            return self._flags()
         if name.startswith("__"):
             raise AttributeError(name)
         if not self.__dict__["_parsed"]:
@@ -129,7 +138,7 @@ class FlagValues:
         return self._flag(name).value
 
     def _flag(self, name: str) -> Flag:
-        found: Flag | None = self.__dict__["_flags"].get(name)
+        found: Flag | None = self.__dict__["_by_name"].get(name)
         if found is None:
             raise AttributeError(f"Unknown command line flag '{name}'")
         return found
@@ -138,29 +147,29 @@ class FlagValues:
         self._flag(name).value = value
 
     def __delattr__(self, name: str) -> None:
-        self._flags.pop(name, None)
+        self._by_name.pop(name, None)
         self._required.discard(name)
 
     def __getitem__(self, name: str) -> Flag:
-        found: Flag = self._flags[name]
+        found: Flag = self._by_name[name]
         return found
 
     def __setitem__(self, name: str, flag: Flag) -> None:
         options = {"type": flag.parser.parse} if flag.parser is not None else {}
         self._define(name, flag.default, flag.help, **options)
-        self._flags[name] = flag
+        self._by_name[name] = flag
 
     def __contains__(self, name: str) -> bool:
-        return name in self._flags
+        return name in self._by_name
 
     def __len__(self) -> int:
-        return len(self._flags)
+        return len(self._by_name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._flags)
+        return iter(self._by_name)
 
     def __dir__(self) -> list[str]:
-        return sorted(self._flags)
+        return sorted(self._by_name)
 
 
 class FlagValuesWrapper:
@@ -188,7 +197,12 @@ class FlagValuesWrapper:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.store()(*args, **kwargs)
 
+    def _flags(self) -> Any:
+        return self.store()._flags()
+
     def __getattr__(self, name: str) -> Any:
+        if name == "__flags":
+            return self._flags()
         if name.startswith("_"):
             return getattr(self.__dict__["_own"], name)
         store = self.store()

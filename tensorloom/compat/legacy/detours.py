@@ -1,9 +1,15 @@
 """What arrays of NumPy lost: methods, and the conversion of one element to a number.
 
 An array is made in many places, and its class is NumPy's own, so that the program's
-source takes a detour: `x.tostring()` is compiled as `method(x, "tostring")()`, and
-`int(x)` as `int(scalar(x))`. Only sources that have such calls are compiled so, and
-everything but those arrays goes the way that it always went.
+source takes a detour:
+
+    x.tostring()     method(x, "tostring")()
+    int(x)           int(scalar(x))
+    a[i] = x         place(a)[i] = x
+    "%d" % x         "%d" % numbers(x)
+
+Only sources that have such places are compiled so, and everything but those arrays goes
+the way that it always went.
 """
 
 from __future__ import annotations
@@ -21,15 +27,79 @@ from tensorloom.compat.legacy.notices import tell
 
 _SCALAR: Final = "_tl_scalar"
 _METHOD: Final = "_tl_method"
+_PLACE: Final = "_tl_place"
+_NUMBERS_OF: Final = "_tl_numbers"
 _NUMBERS: Final = frozenset(["int", "float", "complex"])
 
 
 def scalar(value: Any) -> Any:
     """The argument of `int` and its like: an array of one element without its axes."""
-    if isinstance(value, np.ndarray) and value.ndim and value.size == 1:
+    if _is_one_element(value):
         tell("int and float of an array with axes (gone since NumPy 2.4)", "a.item()")
         return value.reshape(())
     return value
+
+
+def _is_one_element(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim > 0 and value.size == 1
+
+
+class _Place:
+    """An array whose items may be set to arrays of one element."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._array[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        try:
+            self._array[index] = value
+        except (TypeError, ValueError):
+            if not _is_one_element(value) or self._array.dtype == object:
+                raise
+            tell("a[i] = an array with axes (gone since NumPy 2.4)", "x.item()")
+            self._array[index] = value.reshape(())
+
+
+def place(target: Any) -> Any:
+    """What items are set in: of an array, something that takes one element."""
+    return _Place(target) if type(target) is np.ndarray else target
+
+
+class _Number:
+    """An array of one element, a number where a format wants one."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+
+    def _item(self) -> Any:
+        tell('"%d" % an array with axes (gone since NumPy 2.4)', "x.item()")
+        return self._array.item()
+
+    def __int__(self) -> int:
+        return int(self._item())
+
+    def __float__(self) -> float:
+        return float(self._item())
+
+    def __str__(self) -> str:
+        return str(self._array)
+
+    def __repr__(self) -> str:
+        return repr(self._array)
+
+
+def numbers(values: Any) -> Any:
+    """What a format takes: arrays of one element are numbers, too."""
+    if _is_one_element(values):
+        return _Number(values)
+    if type(values) is tuple and any(_is_one_element(value) for value in values):
+        return tuple(_Number(v) if _is_one_element(v) else v for v in values)
+    return values
 
 
 def _newbyteorder(value: Any, new_order: str = "S") -> Any:
@@ -78,14 +148,24 @@ def _converts_one_element() -> bool:
 
 
 _METHODS: Final = frozenset(name for name in _GONE if not hasattr(np.ndarray, name))
-_CALLED: Final = frozenset() if _converts_one_element() else _NUMBERS
+_CONVERTS: Final = _converts_one_element()
+_CALLED: Final = frozenset() if _CONVERTS else _NUMBERS
 # A cheap look at the source before it is parsed.
-_SIGNS: Final = [rf"\.\s*{name}\b" for name in sorted(_METHODS)]
-_MAY_NEED: Final = re.compile(
-    "|".join([*_SIGNS, *(rf"\b{name}\(" for name in sorted(_CALLED))]) or r"(?!)"
-)
+_ITEM_SET: Final = r"\][^\n]*=|\bfor\b[^\n]*\]\s*in\b"
+_FORMAT: Final = r"""["']\s*\)?\s*%"""
+_SIGNS: Final = [
+    *(rf"\.\s*{name}\b" for name in sorted(_METHODS)),
+    *(rf"\b{name}\(" for name in sorted(_CALLED)),
+    *([] if _CONVERTS else [_ITEM_SET, _FORMAT]),
+]
+_MAY_NEED: Final = re.compile("|".join(_SIGNS) or r"(?!)")
 
-BUILTINS: Final[dict[str, Any]] = {_SCALAR: scalar, _METHOD: method}
+BUILTINS: Final[dict[str, Any]] = {
+    _SCALAR: scalar,
+    _METHOD: method,
+    _PLACE: place,
+    _NUMBERS_OF: numbers,
+}
 
 
 def compiled(source: bytes, filename: str) -> CodeType:
@@ -138,6 +218,29 @@ class _Detours(ast.NodeTransformer):
             name = ast.copy_location(ast.Constant(function.attr), function)
             node.func = _call(_METHOD, function, [function.value, name])
         return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """An item that is set; a key that is a text is none of an array."""
+        self.generic_visit(node)
+        is_key = isinstance(node.slice, ast.Constant) and type(node.slice.value) is str
+        if isinstance(node.ctx, ast.Store) and not (_CONVERTS or is_key):
+            node.value = _call(_PLACE, node.value, [node.value])
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """A format, where the text stands before the percent sign."""
+        self.generic_visit(node)
+        is_format = isinstance(node.op, ast.Mod) and _is_text(node.left)
+        if is_format and not _CONVERTS:
+            node.right = _call(_NUMBERS_OF, node.right, [node.right])
+        return node
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether this is a text written down, or a sum that ends or begins with one."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _is_text(node.left) or _is_text(node.right)
+    return isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
 
 
 def _may_be_array(node: ast.expr) -> bool:

@@ -111,3 +111,12 @@ def test_names_that_are_only_in_absl(
     monkeypatch.setitem(sys.modules, "absl.flags", None)  # type: ignore[arg-type]
     with pytest.raises(AttributeError, match="install absl-py"):
         _ = tf.flags.DEFINE_enum_class
+
+
+def test_programs_look_into_the_flags_and_take_them_out(flags: Any) -> None:
+    tf.flags.DEFINE_integer("steps", 3, "how many")
+    assert {name: flag.value for name, flag in flags.__flags.items()} == {"steps": 3}
+    for name in list(flags._flags()):
+        delattr(flags, name)
+    tf.flags.DEFINE_integer("steps", 5, "defined anew, as notebooks do")
+    assert flags.__flags["steps"].value == flags.steps == 5

@@ -47,6 +47,13 @@ _ARRAY = "import numpy as np\na = np.array([[7.5]])\n"
         ("np.array([1], '<i2').newbyteorder().dtype.str", ">i2"),
         ("np.dtype('<i2').newbyteorder('>').str", ">i2"),
         ("list(map(np.ndarray.tobytes, [np.zeros(1, bool)]))", [b"\x00"]),
+        ("'%d|%.2f' % (a, a[0])", "7|7.50"),
+        ("'%.1f' % a", "7.5"),
+        ("('%d' + ' %s') % (a, a[0])", "7 [7.5]"),
+        ("'%r %s' % (a, 'b')", "array([[7.5]]) b"),
+        ("'%s' % np.zeros(2)", "[0. 0.]"),
+        ("'%(x)s' % {'x': a}", "[[7.5]]"),
+        ("7 % a", 7.0),
     ],
 )
 def test_what_arrays_lost(expression: str, value: Any) -> None:
@@ -67,10 +74,39 @@ def test_itemset(arguments: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("b[1] = a", [0, 7.5, 2]),
+        ("b[1:2] = a[0]", [0, 7.5, 2]),
+        ("b[2] += a[0]", [0, 1, 9.5]),
+        ("b[0], c = a, 1", [7.5, 1, 2]),
+        ("for b[0] in [a]: pass", [7.5, 1, 2]),
+        ("i = iter([0, 2]); b[next(i)] += a", [7.5, 1, 2]),
+        ("b[...] = a[0]", [7.5, 7.5, 7.5]),
+        ("b[-1]: float = 4.0", [0, 1, 4]),
+    ],
+)
+def test_items_are_set_to_arrays_of_one_element(statement: str, value: Any) -> None:
+    assert run(f"{_ARRAY}b = np.arange(3.0)\n{statement}\n")["b"].tolist() == value
+
+
+@pytest.mark.parametrize(
+    ("target", "index"),
+    [("{}", "0"), ("{}", "'x'"), ("[0, 1]", "1"), ("np.zeros(2, object)", "1")],
+)
+def test_other_containers_hold_the_array_itself(target: str, index: str) -> None:
+    found = run(f"{_ARRAY}b = {target}\nb[{index}] = a\nfound = b[{index}] is a\n")
+    assert found["found"]
+
+
+@pytest.mark.parametrize(
     ("source", "error", "message"),
     [
         ("import numpy as np\nint(np.zeros(2))", TypeError, "0-dimensional"),
         ("int('x')", ValueError, "invalid literal"),
+        ("import numpy as np\nnp.zeros(2)[0] = np.ones(2)", ValueError, "sequence"),
+        ("import numpy as np\nnp.zeros(2)[5] = 1", IndexError, "out of bounds"),
+        ("import numpy as np\n'%d' % np.ones(2)", TypeError, "%d format"),
         ("class A: pass\nA().tostring()", AttributeError, "no attribute 'tostring'"),
     ],
 )

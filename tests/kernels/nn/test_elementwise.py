@@ -366,6 +366,15 @@ def test_batch_norm_training(op: str) -> None:
     np.testing.assert_allclose(reserved[1], x.var((0, 1, 2)), rtol=1e-4)
 
 
+def test_batch_norm_of_one_value_a_channel_is_the_offset() -> None:
+    x, scale, offset = np.random.default_rng(0).standard_normal((3, 7)).astype(F)
+    none = np.zeros(0, F)
+    image = x.reshape(1, 1, 1, 7)
+    y, mean, *_ = run("FusedBatchNormV3", image, scale, offset, none, none)
+    assert y.ravel().tolist() == offset.tolist()
+    assert mean.tolist() == x.tolist()
+
+
 def test_batch_norm_gradient_by_differences() -> None:
     rng = np.random.default_rng(1)
     x = rng.standard_normal((2, 3, 2, 2))

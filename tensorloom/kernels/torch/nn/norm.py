@@ -104,6 +104,10 @@ def fused_batch_norm(c: OpKernelConstruction) -> Compute:
         )
         population = inverse.pow(-2).sub_(epsilon).clamp_(min=0)
         count = x.numel() // scale.numel()
+        if count == 1:
+            # A value alone is its mean. torch's x * a + (b - mean * a) leaves rounding
+            # errors, and a relu after it takes half of them for values.
+            y.copy_(offset.reshape(y.shape))
         corrected = population * (count / max(count - 1, 1))
         y = from_nchw(y, data_format)
         averages = moved(mean, batch_mean), moved(variance, corrected)
