@@ -112,6 +112,8 @@ def test_who_waits_for_whom(servers: dict[str, list[Any]]) -> None:
             (slow,) = tasks["/job:worker/replica:0/task:1"]["queues"]
             assert (slow["name"], slow["size"], slow["capacity"]) == ("slow", 0, 3)
             assert slow["for_s"] > 0
+            (waits,) = slow["waiting"]
+            assert waits == {"node": "value", "step": wait["step"]}
             (session,) = tasks["/job:worker/replica:0/task:0"]["sessions"]
             (running,) = session["running"]
             assert running["step"] == "y:0"

@@ -25,7 +25,7 @@ TIMEOUT_S = 60
 
 
 def _context() -> Any:
-    return SimpleNamespace(cancellation=CancellationManager())
+    return SimpleNamespace(cancellation=CancellationManager(), step_id=1)
 
 
 def _fifo(capacity: int = -1) -> FIFOQueue:

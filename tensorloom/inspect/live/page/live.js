@@ -100,6 +100,14 @@ function showSessions() {
   ];
 }
 
+// Who stands in line at a queue: a step's number is that of its waits for tensors.
+function waiting(queue) {
+  const all = queue.waiting_to_enqueue + queue.waiting_to_dequeue;
+  const told = (queue.waiting || []).map((w) => `${w.node || "?"} of step ${w.step}`);
+  const more = all - told.length;
+  return told.join(", ") + (told.length && more > 0 ? ` and ${more} more` : "");
+}
+
 function showWaits() {
   const waits = each("waits").sort((a, b) => b.for_s - a.for_s);
   const queues = each("queues").sort((a, b) => b.for_s - a.for_s);
@@ -110,11 +118,11 @@ function showWaits() {
       waits.map((w) => [w.to, long(w.for_s), w.tensor, w.from,
         `${w.frame}:${w.iteration}`, String(w.step)]), "Nobody waits for a tensor"),
     table("Queues", ["task", "queue", "kind", "elements", "capacity", "wait to enqueue",
-      "wait to dequeue", "for"],
+      "wait to dequeue", "for", "who waits"],
     queues.map((q) => [q.task, q.name, q.kind + (q.closed ? " (closed)" : ""),
       [String(q.size), "number"], [q.capacity < 0 ? "any" : String(q.capacity), "number"],
       [String(q.waiting_to_enqueue), "number"], [String(q.waiting_to_dequeue), "number"],
-      q.for_s ? long(q.for_s) : ""]), "There are no queues"),
+      q.for_s ? long(q.for_s) : "", waiting(q)]), "There are no queues"),
     table("Variables that are locked", ["task", "variable", "for"],
       locks.map((v) => [v.task, v.name, long(v.locked_for_s)]), "No variable is locked"),
   ];

@@ -203,7 +203,9 @@ def enqueue(c: OpKernelConstruction) -> Compute:
         _check_types(queue, c.input_types[1:])
         for i, component in enumerate(components):
             _check_shape(queue, i, component.shape, ())
-        queue.enqueue([tuple([owned_array(x) for x in components])], context)
+        queue.enqueue(
+            [tuple([owned_array(x) for x in components])], context, c.node_name
+        )
 
     return compute
 
@@ -230,7 +232,7 @@ def enqueue_many(c: OpKernelConstruction) -> Compute:
         columns = [_slices(owned_array(component)) for component in components]
         elements: list[Element] = list(zip(*columns, strict=True))
         if elements:
-            queue.enqueue(elements, context)
+            queue.enqueue(elements, context, c.node_name)
 
     return compute
 
@@ -294,7 +296,7 @@ def dequeue(c: OpKernelConstruction) -> Compute:
 
     def compute(context: OpKernelContext, queue: Queue) -> Element:
         _check_types(queue, c.output_types)
-        (element,) = queue.dequeue(1, False, context)
+        (element,) = queue.dequeue(1, False, context, c.node_name)
         return element
 
     return compute
@@ -330,9 +332,9 @@ def dequeue_many(c: OpKernelConstruction) -> Compute:
                 f"{queue.kind}'s DequeueMany and DequeueUpTo require the components to "
                 "have specified shapes.",
             )
-        elements = queue.dequeue(count, allow_fewer, context) if count else []
+        taken = queue.dequeue(count, allow_fewer, context, c.node_name) if count else []
         return tuple(
-            _stack([element[i] for element in elements], queue, i)
+            _stack([element[i] for element in taken], queue, i)
             for i in range(len(queue.types))
         )
 
@@ -363,7 +365,7 @@ def close(c: OpKernelConstruction) -> Compute:
     """Closes the queue, after the enqueues in line or cancelling them."""
     cancel = c["cancel_pending_enqueues"]
     run: Callable[[OpKernelContext, Queue], None] = lambda context, queue: (
-        queue.close_queue(cancel, context)
+        queue.close_queue(cancel, context, c.node_name)
     )
     return run
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import concurrency
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
 
 Element = tuple[Any, ...]
 
+_TOLD: Final = 20  # of a line, so many are told by name
+
 
 class _Attempt:
     """One operation in line."""
 
-    __slots__ = ("cancelled", "turn")
+    __slots__ = ("cancelled", "node", "step", "turn")
 
-    def __init__(self, lock: threading.Lock) -> None:
+    def __init__(self, lock: threading.Lock, node: str, step: int) -> None:
         self.cancelled = False  # by a close with cancel_pending_enqueues
+        self.node, self.step = node, step  # who waits
         # Its own: only who can go on is woken.
         self.turn = concurrency.Condition(lock)
 
@@ -71,6 +75,11 @@ class Queue(Resource):
                 "closed": self.closed,
                 "waiting_to_enqueue": len(self._enqueuers),
                 "waiting_to_dequeue": len(self._dequeuers),
+                "waiting": [
+                    {"node": waits.node, "step": waits.step}
+                    for line in (self._enqueuers, self._dequeuers)
+                    for waits in islice(line, _TOLD)
+                ],
             }
 
     # --- how elements are kept; under the lock -------------------------------------
@@ -103,13 +112,18 @@ class Queue(Resource):
         with self._lock:
             return self._count()
 
-    def enqueue(self, elements: Sequence[Element], context: Any) -> None:
+    def enqueue(
+        self, elements: Sequence[Element], context: Any, node: str = ""
+    ) -> None:
         """Adds the elements in order, waiting for room.
+
+        Args:
+          node: who does; `facts` tells it of those that wait.
 
         Raises:
           errors.CancelledError: the queue is closed, or the wait was cancelled.
         """
-        attempt = _Attempt(self._lock)
+        attempt = _Attempt(self._lock, node, context.step_id)
         done = 0
         with _Waiting(self, self._enqueuers, attempt, context):
             while True:
@@ -135,17 +149,20 @@ class Queue(Resource):
             self._wake_first()
         return done
 
-    def dequeue(self, count: int, allow_fewer: bool, context: Any) -> list[Element]:
+    def dequeue(
+        self, count: int, allow_fewer: bool, context: Any, node: str = ""
+    ) -> list[Element]:
         """Takes `count` elements, waiting for them.
 
         Args:
           allow_fewer: give what is left when the queue is closed.
+          node: who does; `facts` tells it of those that wait.
 
         Raises:
           errors.OutOfRangeError: the queue is closed and has too few elements.
           errors.CancelledError: the wait was cancelled.
         """
-        attempt = _Attempt(self._lock)
+        attempt = _Attempt(self._lock, node, context.step_id)
         taken: list[Element] = []
         allow_fewer = allow_fewer and self.gives_fewer
         with _Waiting(self, self._dequeuers, attempt, context):
@@ -181,11 +198,12 @@ class Queue(Resource):
             self._wake_first()
         return (self.closed and allow_fewer) or len(taken) == count
 
-    def close_queue(self, cancel_pending: bool, context: Any) -> None:
+    def close_queue(self, cancel_pending: bool, context: Any, node: str = "") -> None:
         """Says that nothing more will be added.
 
         Args:
           cancel_pending: cancel the enqueuers in line; else they come first.
+          node: who does; `facts` tells it of those that wait.
 
         Raises:
           errors.CancelledError: the queue is closed already, and nothing is to be
@@ -196,7 +214,7 @@ class Queue(Resource):
                 self.closed = True
                 self._cancel_enqueuers()
             return
-        attempt = _Attempt(self._lock)
+        attempt = _Attempt(self._lock, node, context.step_id)
         with _Waiting(self, self._enqueuers, attempt, context):
             while self._enqueuers[0] is not attempt:
                 self._check_cancelled(context, "Close")
