@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.inspect.explain.html_page import page
+from tests.inspect.explain.test_html_page import data_of
 
 ROWS = np.ones([100, 200], np.float32)
 
@@ -113,3 +116,39 @@ def test_a_step_that_nobody_explains_calls_what_it_called_before() -> None:
             assert not [
                 c for c in before if "tensorloom/inspect/" in c or "journal" in c
             ]
+
+
+def test_times_lie_between_a_clock_within_the_nodes_and_one_around_the_step() -> None:
+    within: list[tuple[float, float]] = []
+
+    def slow(a: Any) -> Any:
+        begin = time.perf_counter()
+        inverse = np.linalg.inv(np.eye(60) + a[0])
+        within.append((begin, time.perf_counter()))
+        return a + inverse[0, 0].astype(np.float32)
+
+    x = tf.placeholder(tf.float32, [1], name="x")
+    again = lambda i, y: (i + 1, tf.reshape(tf.py_func(slow, [y], tf.float32), [1]))
+    _, y = tf.while_loop(lambda i, _: i < 3, again, [0, x])
+    with tf.Session() as sess:
+        sess.run(y, {x: [1.0]})
+        within.clear()
+        begin = time.perf_counter()
+        e = sess.explain(y, {x: [1.0]})
+        around = time.perf_counter() - begin
+    assert e.times is not None
+    (node,) = [n for n in e.times.nodes if n.op == "PyFunc"]
+    assert node.runs == len(within) == 3
+    assert sum(end - start for start, end in within) <= node.seconds
+    assert within[-1][1] - within[0][0] <= e.times.step <= around
+    # The page has the same, run by run, in microseconds since the step began.
+    data = data_of(page(e))
+    named = [t for t in data["trace"] if data["strings"][t[0]] == node.node]
+    for (start, end), told in zip(within, named, strict=True):
+        assert (end - start) * 1e6 <= told[5] + 0.1
+    starts = [told[4] for told in named]
+    ends = [start + told[5] for start, told in zip(starts, named, strict=True)]
+    assert all(a <= b + 0.1 for a, b in zip(ends, starts[1:], strict=False))
+    assert max(t[4] + t[5] for t in data["trace"]) == pytest.approx(
+        e.times.step * 1e6, abs=0.2
+    )

@@ -70,6 +70,7 @@ async function visit() {
   seen.memory = await open("memory");
   await open("timeline");
   seen.slow = first(0);
+  seen.step = text("view");
   seen.failures = window.failures || [];
   const out = document.createElement("script");
   out.type = "application/json";
@@ -139,6 +140,13 @@ def answers(e: Explanation, seen: dict[str, Any]) -> None:
     assert e.times is not None
     work = [node for node in e.times.nodes if node.op not in RECEIVES]
     assert cells[0] == work[0].node
+    assert float(cells[3]) == pytest.approx(work[0].seconds * 1e6, abs=0.2)
+    busy = sum(node.seconds for node in work)
+    assert float(cells[4].split()[0]) == pytest.approx(
+        100 * work[0].seconds / busy, abs=0.2
+    )
+    (step,) = re.findall(r"The step took ([\d.]+) us", seen["step"])
+    assert float(step) == pytest.approx(e.times.step * 1e6, abs=0.2)
     made = e.built.nodes[cells[0]].source_line()
     assert made is not None
     assert f"made at {made}" in life
