@@ -25,7 +25,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    from tensorloom.debug.cli.interfaces import show_dump
+    from tensorloom.debug.console.interfaces import show_dump
 
     show_dump(options.directory, options.ui_type, not options.novalidate_graph)
     return FINE

@@ -10,17 +10,21 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from tensorloom.debug.cli import profile_view, terminal
-from tensorloom.debug.cli.analyzer import Analyzer, add_tensor_arguments, print_value
-from tensorloom.debug.cli.commands import (
+from tensorloom.debug.console import profile_view, terminal
+from tensorloom.debug.console.analyzer import (
+    Analyzer,
+    add_tensor_arguments,
+    print_value,
+)
+from tensorloom.debug.console.commands import (
     Command,
     CommandError,
     CommandExit,
     CommandTable,
     parser,
 )
-from tensorloom.debug.cli.stepping import StepCommands
-from tensorloom.debug.cli.tensor_text import parse_tensor_name_with_slicing
+from tensorloom.debug.console.stepping import StepCommands
+from tensorloom.debug.console.tensor_text import parse_tensor_name_with_slicing
 from tensorloom.debug.dumps.dump_dir import DebugDumpDir
 from tensorloom.debug.dumps.event_files import has_inf_or_nan
 from tensorloom.debug.run_keys import get_flattened_names, get_graph_element_name

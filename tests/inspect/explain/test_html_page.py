@@ -168,3 +168,44 @@ def test_a_visit(tmp_path: Path) -> None:
     for text in ("kept", "Exp(", "test_html_page.py", "its device field asks for"):
         assert text in seen["node"]
     assert seen["tab"] == "graph"
+
+
+# What a page of 100,000 nodes shows first, and what its search finds.
+LARGE = """
+<script>
+(async () => {
+  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+  while (document.body.dataset.ready !== "yes") await wait(20);
+  const seen = [document.getElementById("view").innerText];
+  document.getElementById("tab-graph").click();
+  seen.push(document.querySelectorAll("g.box").length);
+  const query = document.getElementById("query");
+  query.value = "block_999/Tanh_49";
+  query.dispatchEvent(new Event("input"));
+  query.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+  seen.push(document.getElementById("node").innerText);
+  document.body.append(Object.assign(document.createElement("script"), {
+    type: "application/json", id: "seen", textContent: JSON.stringify(seen) }));
+})();
+</script>
+</body>
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("blocks", [1000], ids=["100,000 nodes"])
+def test_a_large_graph(tmp_path: Path, blocks: int) -> None:
+    y = x = tf.placeholder(tf.float32, [4])
+    for _ in range(blocks):
+        with tf.name_scope("block"):
+            for _ in range(50):
+                y = tf.tanh(tf.add(y, x))
+    e = tf.Session().explain(y, {x: np.zeros(4)}, run=False)
+    path = tmp_path / "page.html"
+    path.write_text(page(e).replace("</body>", LARGE))
+    found = re.search(r'id="seen">(.*?)</script>', dump(path, 60_000), re.DOTALL)
+    assert found is not None
+    first, boxes, node = json.loads(found[1])
+    assert f"What became of the {100 * blocks + 1} nodes" in first
+    assert 0 < boxes <= 1100
+    assert "kept" in node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.debug.cli.commands import CommandError
+from tensorloom.debug.console.commands import CommandError
 from tensorloom.debug.dumps.debug_graph import get_node_name
 
 if TYPE_CHECKING:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import groupby
+from typing import Final, NamedTuple
 
-#: Styles of segments.
+from tensorloom.debug.console import rich_text
+
+#: Styles of segments, which may be several with blanks between them; names of colours
+#: and "bold", "underline", "blink" are, too.
 PLAIN: Final = ""
 BAR: Final = "bar"  # the title and the line of keys
 PROMPT: Final = "prompt"
 ERROR: Final = "error"
 FOUND: Final = "found"  # what a search found
 
-HINT: Final = "PgUp/PgDn scroll  Tab completes  /REGEX searches  prev, next  help  exit"
+HINT: Final = (
+    "PgUp/PgDn scroll  Tab completes  /REGEX searches  prev, next  mouse  exit"
+)
 _ROWS_BESIDE_OUTPUT: Final = 3  # the title, the line of keys, the prompt
+_WHEEL: Final = 3  # rows that a turn of the mouse's wheel scrolls
 
 Segment = tuple[str, str]  # text, style
 
@@ -25,6 +33,14 @@ class _Output:
 
     lines: list[str]
     top: int = 0
+    styles: Mapping[int, Sequence[rich_text.Segment]] = field(default_factory=dict)
+
+
+class _Row(NamedTuple):
+    """A part of a line that fits the screen's width."""
+
+    text: str
+    segments: list[rich_text.Segment]
 
 
 @dataclass(slots=True)
@@ -39,6 +55,7 @@ class ScreenState:
     text: str = ""
     cursor: int = 0
     message: str = ""  # instead of the line of keys
+    has_mouse: bool = True  # whether it scrolls and clicks, or marks text
     _outputs: list[_Output] = field(default_factory=list)
     _shown: int = -1
     _history: list[str] = field(default_factory=list)
@@ -50,7 +67,8 @@ class ScreenState:
 
     def show(self, text: str) -> None:
         """Shows an answer from its beginning; earlier ones come back by `prev`."""
-        self._outputs.append(_Output(text.splitlines()))
+        styles = text.styles if isinstance(text, rich_text.StyledText) else {}
+        self._outputs.append(_Output(text.splitlines(), styles=styles))
         self._shown = len(self._outputs) - 1
         self._pattern = None
         self.message = ""
@@ -64,14 +82,16 @@ class ScreenState:
         """How many rows of an answer there are on the screen."""
         return max(1, self.height - _ROWS_BESIDE_OUTPUT)
 
-    def _rows(self) -> list[str]:
+    def _rows(self) -> list[_Row]:
         """The answer in rows of the screen's width."""
         width = max(1, self.width - 1)  # the last column makes terminals scroll
-        return [
-            line[start : start + width]
-            for line in (text.expandtabs() for text in self._output.lines)
-            for start in range(0, max(1, len(line)), width)
-        ]
+        found = []
+        for number, line in enumerate(self._output.lines):
+            text, segments = line.expandtabs(), self._output.styles.get(number, ())
+            for start in range(0, max(1, len(text)), width):
+                part = text[start : start + width]
+                found.append(_Row(part, rich_text.within(segments, start, len(part))))
+        return found
 
     def _scroll_to(self, row: int) -> None:
         last = max(0, len(self._rows()) - self.page)
@@ -113,16 +133,41 @@ class ScreenState:
         width = max(1, self.width - 1)
         return text[:width].ljust(width)
 
-    def _segments(self, row: str) -> list[Segment]:
-        style = ERROR if row.startswith("ERROR: ") else PLAIN
-        if self._pattern is None:
-            return [(row, style)]
-        found: list[Segment] = []
-        end = 0
-        for match in self._pattern.finditer(row):
-            found += [(row[end : match.start()], style), (match[0], FOUND)]
-            end = match.end()
-        return [part for part in [*found, (row[end:], style)] if part[0]]
+    def _segments(self, row: _Row) -> list[Segment]:
+        text = row.text
+        styles = [ERROR if text.startswith("ERROR: ") else PLAIN] * len(text)
+        for begin, end, what in row.segments:
+            styles[begin:end] = [" ".join(rich_text.names_of(what))] * (end - begin)
+        for match in self._pattern.finditer(text) if self._pattern else ():
+            styles[match.start() : match.end()] = [FOUND] * len(match[0])
+        runs = groupby(zip(text, styles, strict=True), key=lambda one: one[1])
+        return [("".join(c for c, _ in run), style) for style, run in runs]
+
+    # --- the mouse -------------------------------------------------------------------
+
+    def turn_wheel(self, by: int) -> None:
+        """Scrolls the answer: down if `by` is 1, up if it is -1."""
+        self._scroll_to(self._output.top + by * _WHEEL)
+
+    def click(self, y: int, x: int) -> str | None:
+        """The command that a click asks for.
+
+        That of a segment that has one; of a node or tensor that Tab knows, what tells
+        about it.
+        """
+        rows = self._rows()[self._output.top :][: self.page]
+        if not 1 <= y <= len(rows):
+            return None
+        row = rows[y - 1]
+        for begin, end, what in row.segments:
+            command = rich_text.command_of(what)
+            if begin <= x < end and command:
+                return command
+        for word in re.finditer(r"[^\s,()'\"]+", row.text):
+            if word.start() <= x < word.end() and word[0] in self.words:
+                command = "print_tensor" if ":" in word[0] else "node_info"
+                return f"{command} {word[0]}" if command in self.words else None
+        return None
 
     # --- keys ------------------------------------------------------------------------
 
@@ -192,9 +237,19 @@ class ScreenState:
             self._search(line[1:])
         elif line in ("prev", "next"):
             self._turn(-1 if line == "prev" else 1)
+        elif line.split()[0] in {"mouse", "m"}.difference(self.words):
+            self._set_mouse(line.split()[1:])
         else:
             return line
         return None
+
+    def _set_mouse(self, words: list[str]) -> None:
+        if words not in ([], ["on"], ["off"]):
+            self.message = "mouse [on|off]"
+            return
+        self.has_mouse = words == ["on"] if words else not self.has_mouse
+        does = "it scrolls and clicks" if self.has_mouse else "it marks text"
+        self.message = f"The mouse is {'on' if self.has_mouse else 'off'}: {does}"
 
     def _turn(self, by: int) -> None:
         if 0 <= self._shown + by < len(self._outputs):
@@ -217,7 +272,7 @@ class ScreenState:
             self.message = "There was no search: /REGEX"
             return
         rows = self._rows()
-        matched = [n for n, row in enumerate(rows) if self._pattern.search(row)]
+        matched = [n for n, row in enumerate(rows) if self._pattern.search(row.text)]
         if not matched:
             self.message = f"Nothing matches {self._pattern.pattern}"
             return

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorloom.debug.cli.commands import CommandError
+from tensorloom.debug.console.commands import CommandError
 from tensorloom.debug.dumps.event_files import InconvertibleTensorProto
 
 _SLICE: Final = re.compile(r"^\[[-+\d:,. \t]*\]$")

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.debug.cli import node_views, source_views
-from tensorloom.debug.cli.commands import Command, CommandError, CommandTable, parser
-from tensorloom.debug.cli.evaluation import evaluated
-from tensorloom.debug.cli.tensor_text import (
+from tensorloom.debug.console import node_views, source_views
+from tensorloom.debug.console.commands import (
+    Command,
+    CommandError,
+    CommandTable,
+    parser,
+)
+from tensorloom.debug.console.evaluation import evaluated
+from tensorloom.debug.console.tensor_text import (
     parse_tensor_name_with_slicing,
     sliced,
     tensor_text,

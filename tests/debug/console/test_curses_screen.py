@@ -87,3 +87,37 @@ def test_a_debugged_program(term: str) -> None:
         assert terminal.process.wait(timeout=_LONG_S) == 1
     finally:
         terminal.close()
+
+
+COLOURED = """
+import tensorloom as tf
+from tensorloom.python.debug.cli import curses_ui, debugger_cli_common as common
+ui = curses_ui.CursesUI()
+line = common.RichLine("LINK", [common.MenuItem(None, "again"), "red"])
+rows = [line] + [f"row {i}" for i in range(90)]
+shown = common.rich_text_lines_from_rich_line_list(rows)
+ui.register_command_handler("colours", lambda words: shown, "Colours.")
+ui.register_command_handler("again", lambda words: "CLICKED", "Again.")
+ui.run_ui(init_command="colours", title="a title")
+print("left")
+"""
+
+
+@pytest.mark.slow
+def test_the_mouse_and_colours() -> None:
+    terminal = _Terminal(COLOURED, "xterm-256color")
+    try:
+        terminal.wait_for("LINK")
+        terminal.wait_for("tfdbg>")
+        terminal.type("\x1b[<65;6;6M")  # the wheel, down and up
+        terminal.wait_for(r"row 38")
+        terminal.type("\x1b[<64;6;6M")
+        terminal.wait_for("LINK")
+        terminal.type("\x1b[<0;2;2M")  # the first button, on the link
+        terminal.wait_for("CLICKED")
+        terminal.type("mouse off\r")
+        terminal.wait_for("The mouse is off")
+        terminal.type("exit\r")
+        terminal.wait_for("left")
+    finally:
+        terminal.close()

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tensorloom.debug.cli import screen_state
-from tensorloom.debug.cli.screen_state import ScreenState
+from tensorloom.debug.console import screen_state
+from tensorloom.debug.console.rich_text import (
+    MenuItem,
+    RichLine,
+    rich_text_lines_from_rich_line_list,
+)
+from tensorloom.debug.console.screen_state import ScreenState
 
 
 def state(text: str = "", height: int = 8, width: int = 20) -> ScreenState:
@@ -116,3 +121,55 @@ def test_earlier_answers_come_back() -> None:
     assert "earlier" in s.message
     press(s, "next\n")
     assert output(s)[0] == "two"
+
+
+def coloured() -> ScreenState:
+    item = MenuItem(None, "run -n")
+    line = RichLine("go", [item, "red"]) + " on and " + RichLine("further", "bold")
+    made = state(height=6, width=13)
+    made.show(rich_text_lines_from_rich_line_list([line, "dense/y:0"]).styled())
+    return made
+
+
+def test_colours_go_on_in_the_next_row() -> None:
+    made = coloured()
+    assert made.drawn()[1:4] == [
+        [("go", "underline red"), (" on and ", ""), ("fu", "bold")],
+        [("rther", "bold")],
+        [("dense/y:0", "")],
+    ]
+    press(made, "/o\n")
+    assert made.drawn()[1][:2] == [("g", "underline red"), ("o", "found")]
+
+
+@pytest.mark.parametrize(
+    ("y", "x", "command"),
+    [
+        (1, 1, "run -n"),  # the segment has a command
+        (1, 2, None),
+        (0, 0, None),  # the title
+        (3, 4, "print_tensor dense/y:0"),  # a name that Tab knows
+        (3, 11, None),
+        (4, 0, None),  # below the answer
+    ],
+)
+def test_clicks(y: int, x: int, command: str | None) -> None:
+    made = coloured()
+    made.words.append("print_tensor")
+    assert made.click(y, x) == command
+
+
+def test_the_mouse_scrolls_and_can_be_switched_off() -> None:
+    made = state("\n".join(map(str, range(20))))
+    made.turn_wheel(1)
+    assert output(made)[0] == "3"
+    made.turn_wheel(-1)
+    made.turn_wheel(-1)
+    assert output(made)[0] == "0"
+    assert press(made, "mouse off\n") == []
+    assert not made.has_mouse
+    assert "off" in made.message
+    assert press(made, "mouse\n") == []
+    assert made.has_mouse
+    press(made, "m sideways\n")
+    assert made.message == "mouse [on|off]"

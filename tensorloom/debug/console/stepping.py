@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorloom.debug.cli.analyzer import Filters, add_tensor_arguments, print_value
-from tensorloom.debug.cli.commands import (
+from tensorloom.debug.console.analyzer import Filters, add_tensor_arguments, print_value
+from tensorloom.debug.console.commands import (
     Command,
     CommandError,
     CommandExit,
     CommandTable,
     parser,
 )
-from tensorloom.debug.cli.tensor_text import parse_tensor_name_with_slicing
+from tensorloom.debug.console.tensor_text import parse_tensor_name_with_slicing
 from tensorloom.framework import errors
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from tensorloom.debug.cli.commands import CommandExit, CommandTable
+from tensorloom.debug.console.commands import CommandExit, CommandTable
 
 PROMPT: Final = "tfdbg> "
 UI_TYPES: Final = ("curses", "readline")
@@ -27,6 +27,7 @@ def converse(
     first: str,
     words: list[str],
     ui_type: str = "readline",
+    has_mouse: bool = True,
 ) -> Any:
     """Asks for commands until one leaves.
 
@@ -37,22 +38,25 @@ def converse(
       words: names that Tab completes, beside those of commands.
       ui_type: "curses" takes the whole screen, if there is one; otherwise, and with
         "readline", there are lines of text.
+      has_mouse: whether the mouse scrolls and clicks on a screen.
 
     Returns:
       What the command that left gives. `EXPLICIT_USER_EXIT` after `exit`, and at the
       end of the input.
     """
-    from tensorloom.debug.cli import curses_screen
+    from tensorloom.debug.console import curses_screen
 
     known = sorted({*table.names, *words, *_LEAVES})
     if ui_type == "curses" and curses_screen.is_possible():
-        return _on_screen(table, title, first, known)
+        return _on_screen(table, title, first, known, has_mouse)
     return _in_lines(table, title, first, known)
 
 
-def _on_screen(table: CommandTable, title: str, first: str, known: list[str]) -> Any:
-    from tensorloom.debug.cli.curses_screen import Screen
-    from tensorloom.debug.cli.screen_state import ScreenState
+def _on_screen(
+    table: CommandTable, title: str, first: str, known: list[str], has_mouse: bool
+) -> Any:
+    from tensorloom.debug.console.curses_screen import Screen
+    from tensorloom.debug.console.screen_state import ScreenState
 
     token: list[Any] = [EXPLICIT_USER_EXIT]
 
@@ -65,7 +69,8 @@ def _on_screen(table: CommandTable, title: str, first: str, known: list[str]) ->
             token[0] = left.token
             return None
 
-    printed = Screen(ScreenState(title, PROMPT, known)).converse(first, answered)
+    state = ScreenState(title, PROMPT, known, has_mouse=has_mouse)
+    printed = Screen(state).converse(first, answered)
     print(printed, end="", flush=True)
     return token[0]
 

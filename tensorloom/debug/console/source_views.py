@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tensorloom.debug import source_lines
-from tensorloom.debug.cli.commands import CommandError
+from tensorloom.debug.console.commands import CommandError
 
 if TYPE_CHECKING:
     from tensorloom.debug.dumps.dump_dir import DebugDumpDir

@@ -12,6 +12,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.cli.main import main
+from tensorloom.compat.module_paths import finder
 
 
 def module(name: str) -> Any:
@@ -162,3 +163,25 @@ def test_calls_of_event_listener() -> None:
     finally:
         server.stop(None).wait()
     assert told == ["k"]
+
+
+def test_programs_find_the_modules_by_tensorflows_paths() -> None:
+    package = finder._module_named("python.debug.cli")
+    assert package is not None
+    # `from tensorflow.python.debug.cli import debugger_cli_common` asks for this name.
+    common = importlib.import_module(f"{package.__name__}.debugger_cli_common")
+    assert common.RichLine("text", "red").text == "text"
+
+
+def test_answers_keep_their_colours() -> None:
+    common = module("cli.debugger_cli_common")
+    ui = module("cli.curses_ui").CursesUI()
+    line = common.RichLine("red", "red")
+    ui.register_command_handler(
+        "colours",
+        lambda words: common.rich_text_lines_from_rich_line_list(["plain", line]),
+        "Colours.",
+    )
+    answer = ui.table.answer("colours")
+    assert answer == "plain\nred"
+    assert answer.styles == {1: [(0, 3, "red")]}

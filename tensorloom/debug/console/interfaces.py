@@ -11,15 +11,16 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.debug.cli import terminal
-from tensorloom.debug.cli.analyzer import Analyzer
-from tensorloom.debug.cli.commands import (
+from tensorloom.debug.console import terminal
+from tensorloom.debug.console.analyzer import Analyzer
+from tensorloom.debug.console.commands import (
     Command,
     CommandError,
     CommandExit,
     CommandTable,
     parser,
 )
+from tensorloom.debug.console.rich_text import RichTextLines
 from tensorloom.debug.dumps.event_files import has_inf_or_nan
 
 if TYPE_CHECKING:
@@ -27,45 +28,6 @@ if TYPE_CHECKING:
 
 CommandLineExit = CommandExit
 SUPPORTED_UI_TYPES = list(terminal.UI_TYPES)
-
-
-class RichTextLines:
-    """Lines that a command is answered by."""
-
-    def __init__(
-        self,
-        lines: str | list[str],
-        font_attr_segs: Mapping[int, Any] | None = None,
-        annotations: Mapping[Any, Any] | None = None,
-    ) -> None:
-        """Makes lines.
-
-        Args:
-          lines: one, or several.
-          font_attr_segs: colours by row; they are kept, and not shown.
-          annotations: anything about rows; the same.
-
-        Raises:
-          ValueError: `lines` are of another type.
-        """
-        if not isinstance(lines, str | list):
-            raise ValueError(f"Unexpected type in lines: {type(lines)}")
-        self.lines = [lines] if isinstance(lines, str) else lines
-        self.font_attr_segs = dict(font_attr_segs or {})
-        self.annotations = dict(annotations or {})
-
-    def num_lines(self) -> int:
-        """How many lines there are."""
-        return len(self.lines)
-
-    def append(self, line: str, font_attr_segs: Any = None) -> None:
-        """Adds a line."""
-        if font_attr_segs:
-            self.font_attr_segs[len(self.lines)] = font_attr_segs
-        self.lines.append(line)
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
 
 
 class BaseUI:
@@ -145,13 +107,19 @@ class BaseUI:
           init_command: is answered before anybody was asked; `help` if it is None.
           title: is shown above all.
           title_color: is not used.
-          enable_mouse_on_start: is not used.
+          enable_mouse_on_start: whether the mouse scrolls and clicks; the command
+            `mouse` changes it.
 
         Returns:
           What the command gives that left; "explicit_user_exit" after `exit`.
         """
         token = terminal.converse(
-            self.table, title or "", init_command or "help", self._words, self._ui_type
+            self.table,
+            title or "",
+            init_command or "help",
+            self._words,
+            self._ui_type,
+            enable_mouse_on_start,
         )
         if self._on_exit is not None:
             self._on_exit()
@@ -182,7 +150,8 @@ def _answers(handler: Callable[..., Any]) -> Callable[[argparse.Namespace], str]
     def answered(asked: argparse.Namespace) -> str:
         more = {"screen_info": {"cols": 80}} if has_screen else {}
         try:
-            return str(handler(asked.words, **more))
+            given = handler(asked.words, **more)
+            return given.styled() if isinstance(given, RichTextLines) else str(given)
         except CommandExit:
             raise
         except (Exception, SystemExit) as error:

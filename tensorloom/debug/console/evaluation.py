@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tensorloom.debug.cli.commands import CommandError
+from tensorloom.debug.console.commands import CommandError
 from tensorloom.debug.dumps.debug_graph import parse_node_or_tensor_name
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from tensorloom.debug.cli.commands import Command, CommandTable, parser
+from tensorloom.debug.console.commands import Command, CommandTable, parser
 
 _SORTS = ("node", "op_type", "start_time", "op_time", "exec_time")
 
