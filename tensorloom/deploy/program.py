@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.importing.importer import import_graph_def
+from tensorloom.client.session.session import Session
 from tensorloom.deploy import examples, optimizing
 from tensorloom.framework import errors
 from tensorloom.framework.graph import graph_def
 from tensorloom.framework.graph.dataflow_graph import Graph
 from tensorloom.framework.graph.graph_ir import GraphIR, Node
 from tensorloom.framework.interfaces import StepSignature
+from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.master.functionalize import functionalize
 from tensorloom.master.prepare import session_state
 from tensorloom.master.prepare.prune import prune
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
     from tensorloom.framework.types.tensor_shape import TensorShape
 
 
+_TABLES: Final = {
+    "HashTable": "LookupTableExport",
+    "HashTableV2": "LookupTableExportV2",
+}
+
+
 @dataclass(frozen=True)
 class Program:
     """What an exporter writes."""
@@ -35,8 +43,8 @@ class Program:
     inputs: tuple[tuple[str, DType, TensorShape], ...]
     #: The outputs: key, and which `_Retval` it is.
     outputs: tuple[tuple[str, int], ...]
-    #: The nodes that fill tables, with what they read.
-    tables: GraphIR
+    #: Keys and values of each table, by its node.
+    tables: Mapping[str, tuple[Any, Any]]
 
 
 def program_of(model: FrozenModel) -> Program:
@@ -61,9 +69,6 @@ def program_of(model: FrozenModel) -> Program:
     )
     graph = functionalize(prune(whole, signature, ""))
     graph = _cleaned(with_shapes(graph, graph.functions.keys()))
-    tables = whole.with_nodes([])
-    if model.init:
-        tables = prune(whole, StepSignature((), (), (model.init,)), "")
     return Program(
         graph,
         tuple((key, *spec) for key, spec in specs.items()),
@@ -71,8 +76,27 @@ def program_of(model: FrozenModel) -> Program:
             (key, signature.fetches.index(tensor))
             for key, tensor in small.outputs.items()
         ),
-        tables,
+        _tables(small) if small.init else {},
     )
+
+
+def _tables(model: FrozenModel) -> dict[str, tuple[Any, Any]]:
+    """What the model's tables hold once they are filled, from files too."""
+    with Graph().as_default() as graph, Session() as session:
+        import_graph_def(model.graph_def, name="")
+        exports = {}
+        for op in graph.get_operations():
+            export = _TABLES.get(op.type)
+            if export is not None:
+                types = op.get_attr("key_dtype"), op.get_attr("value_dtype")
+                exports[op.name] = apply_op(
+                    export, table_handle=op.outputs[0], Tkeys=types[0], Tvalues=types[1]
+                )
+        session.run(model.init)
+        found: dict[str, tuple[Any, Any]] = {
+            name: tuple(session.run(list(tensors))) for name, tensors in exports.items()
+        }
+        return found
 
 
 def _cleaned(graph: GraphIR) -> GraphIR:

@@ -195,6 +195,32 @@ def test_what_differs_is_not_written(tmp_path: Path) -> None:
     assert exporting.to_onnx(model, str(path), given).source == ""
 
 
+def test_tables_from_files(tmp_path: Path) -> None:
+    """Their contents are exported: nothing reads the files any more."""
+    words = tmp_path / "words.txt"
+    words.write_text("red\ngreen\nblue\n")
+
+    def build() -> tuple[dict[str, Any], dict[str, Any]]:
+        text = tf.placeholder(tf.string, [None], name="text")
+        ids = tf.contrib.lookup.index_table_from_file(str(words), default_value=1)
+        names = tf.contrib.lookup.index_to_string_table_from_file(
+            str(words), default_value="?"
+        )
+        found = ids.lookup(text)
+        return {"text": text}, {"ids": found, "next": names.lookup(found + 1)}
+
+    model = frozen_model.load(models.saved(tmp_path, build))
+    given = np.array([b"blue", b"red", b"none"], object)
+    path = str(tmp_path / "m.onnx")
+    written = exporting.to_onnx(model, path, examples.Examples([{"text": given}]))
+    assert written.differences == {"ids": 0.0, "next": 0.0}
+    words.unlink()
+    texts = {"text": given.astype(str).astype(object)}
+    found = _by_onnx(path, texts, ["ids", "next"])
+    assert found["ids"].tolist() == [2, 0, 1]
+    assert found["next"].tolist() == ["?", "green", "blue"]
+
+
 def test_unknown_operations_are_all_named(tmp_path: Path) -> None:
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [2, 2], name="x")

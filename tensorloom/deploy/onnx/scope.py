@@ -38,7 +38,7 @@ ELEMENT_TYPES: Final = {
 class Model:
     """What all graphs of a model share: names, constants, refusals."""
 
-    def __init__(self, graph: GraphIR, tables: GraphIR) -> None:
+    def __init__(self, graph: GraphIR, tables: Mapping[str, tuple[Any, Any]]) -> None:
         self.graph = graph
         self.tables = tables
         self.refusals: list[Refusal] = []

@@ -1,4 +1,4 @@
-"""Lookups in tables that the model fills itself."""
+"""Lookups in tables that the model fills itself, from constants or files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tensorloom.deploy.onnx.registry import builder
-from tensorloom.deploy.program import Unexportable, static_value
+from tensorloom.deploy.program import Unexportable
 from tensorloom.framework.types import dtypes
 
 if TYPE_CHECKING:
@@ -63,18 +63,9 @@ def _find(site: Site) -> str:
 
 
 def _contents(site: Site) -> tuple[Any, Any]:
-    """The keys and values that the model's own nodes fill a table with."""
+    """The keys and values of a table once the model has filled it."""
     name = site.node.inputs[0][0]
-    nodes = site.model.tables.nodes
-    fillers = [
-        node for node in nodes.values() if node.inputs and node.inputs[0][0] == name
-    ]
-    if len(fillers) != 1:
-        raise Unexportable(f"the table {name!r} is not filled by one node of the model")
-    filler = fillers[0]
-    if filler.op in ("InitializeTable", "InitializeTableV2", "LookupTableImportV2"):
-        parts = [static_value(nodes[edge[0]]) for edge in filler.inputs[1:3]]
-        if any(part is None for part in parts):
-            raise Unexportable(f"what fills the table {name!r} is no constant")
-        return parts[0], parts[1]
-    raise Unexportable(f"the table {name!r} is filled by {filler.op}, from a file")
+    found = site.model.tables.get(name)
+    if found is None:
+        raise Unexportable(f"the table {name!r} is not filled by the model")
+    return found
