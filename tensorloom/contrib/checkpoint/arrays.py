@@ -39,16 +39,11 @@ class NumpyState(Trackable):
 
     def _lookup_dependency(self, name: str) -> Any:
         """The array's object; it is made for a name that a checkpoint has."""
-        found = super()._lookup_dependency(name)
-        if found is None:
-            found = _Array(np.array([]))
-            self._declare(name, found)
-        return found
-
-    def _declare(self, name: str, value: _Array) -> None:
-        object.__setattr__(self, name, value)
-        if super()._lookup_dependency(name) is None:
-            self._own_dependencies()[name] = value
+        own = self._own_dependencies()
+        if name not in own:
+            own[name] = _Array(np.array([]))
+            object.__setattr__(self, name, own[name])
+        return own[name]
 
     def _own_dependencies(self) -> dict[str, Any]:
         own: dict[str, Any] = self.__dict__.setdefault("_arrays", {})

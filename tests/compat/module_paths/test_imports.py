@@ -11,6 +11,7 @@ import pytest
 
 import tensorloom as tf
 from tensorloom.compat.module_paths import finder, op_functions
+from tensorloom.ops.control_flow import classic
 
 
 def path(name: str) -> ModuleType:
@@ -26,6 +27,7 @@ def path(name: str) -> ModuleType:
         ("ops.array_ops", "concat", tf.concat),
         ("ops.variables", "VariableV1", tf.Variable),
         ("ops.standard_ops", "matmul", tf.matmul),
+        ("ops.control_flow_ops", "switch", classic.switch),
         ("platform.gfile", "FastGFile", tf.gfile.FastGFile),
         ("training.saver", "Saver", tf.train.Saver),
     ],

@@ -55,6 +55,9 @@ def test_arrays_are_saved(tmp_path: Any) -> None:
         state.x = np.zeros(1)
         checkpoint.restore(path).run_restore_ops(sess)
         assert state.x.tolist() == [0, 1, 2]
+        count = len(sess.graph.get_operations())
+        checkpoint.restore(path).run_restore_ops(sess)
+        assert len(sess.graph.get_operations()) == count
         fresh = contrib.NumpyState()
         tf.train.Checkpoint(state=fresh).restore(path).run_restore_ops(sess)
     assert fresh.x.tolist() == [0, 1, 2]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tensorloom as tf
 from tensorloom.framework import errors
 from tensorloom.framework.runtime.cancellation import CancellationManager
 from tensorloom.framework.types import dtypes
@@ -85,3 +86,15 @@ def test_gradients_of_one_step_have_one_shape(known: Any) -> None:
         match=r"Shape mismatch: expected \[1,2\], got \[4,2\]",
     ):
         accumulator.apply(0, np.ones((4, 2), np.float32))
+
+
+def test_shapes_of_sparse_gradients() -> None:
+    known = tf.SparseConditionalAccumulator(tf.float32, shape=[2, None])
+    values = np.ones([1, 2, 2, 2], np.float32)
+    with tf.Session() as sess:
+        sess.run(known.apply_grad([0], values))
+        gradient = known.take_indexed_slices_grad(1)
+        assert sess.run(gradient.dense_shape).tolist() == [2, 2, 2, 2]
+        short = known.apply_grad([0], values[0], grad_shape=[2])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="shape rank at least"):
+            sess.run(short)

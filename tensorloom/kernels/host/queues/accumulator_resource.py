@@ -153,9 +153,9 @@ class SparseAccumulator(Accumulator):
         if self.takes_mean:
             counts = self._counts.reshape(-1, *[1] * (values.ndim - 1))
             values = (values / counts.astype(values.dtype)).astype(values.dtype)
-        dims = self.shape.dims_tuple or (None, *values.shape[1:])
-        shape = np.array([-1 if d is None else d for d in dims], np.int64)
-        return self._indices, values, shape
+        dims = self.shape.dims_tuple
+        rows = -1 if not dims or dims[0] is None else dims[0]
+        return self._indices, values, np.array([rows, *values.shape[1:]], np.int64)
 
     def _check(self, indices: _Array, values: _Array, shape: list[int] | None) -> None:
         if indices.ndim != 1:
@@ -190,6 +190,11 @@ class SparseAccumulator(Accumulator):
     def _check_limits(
         self, limits: Any, indices: _Array, shape: list[int] | None
     ) -> None:
+        if shape and len(shape) < len(limits):
+            raise invalid_argument(
+                "Shape mismatch: expected shape rank at least "
+                f"{len(limits)}, got {len(shape)}"
+            )
         for i, (limit, size) in enumerate(zip(limits, shape or (), strict=False)):
             if limit is not None and size not in (-1, limit):
                 raise invalid_argument(
