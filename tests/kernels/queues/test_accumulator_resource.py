@@ -95,6 +95,6 @@ def test_shapes_of_sparse_gradients() -> None:
         sess.run(known.apply_grad([0], values))
         gradient = known.take_indexed_slices_grad(1)
         assert sess.run(gradient.dense_shape).tolist() == [2, 2, 2, 2]
-        short = known.apply_grad([0], values[0], grad_shape=[2])
+        short = known.apply_grad([0], values[:, 0], grad_shape=[2], local_step=1)
         with pytest.raises(tf.errors.InvalidArgumentError, match="shape rank at least"):
             sess.run(short)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework.runtime.resource import Resource
-from tensorloom.kernels.host.random.philox import Generator
+from tensorloom.kernels.host.random.philox import Generator, Stream
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import OpKernelConstruction
@@ -15,12 +16,49 @@ if TYPE_CHECKING:
 _CONTAINER = "<random>"
 
 
+class _Sequences(threading.local):
+    """Where the function that runs in this thread keeps its generators, by node."""
+
+    of_pipeline: dict[str, Generator] | None = None
+
+
+sequences: Final = _Sequences()
+
+
 class _RandomState(Resource):
     """A generator as a resource of the session."""
 
     def __init__(self, name: str, seed: int, seed2: int) -> None:
         super().__init__(_CONTAINER, name)
         self.generator = Generator(seed, seed2)
+
+
+class NodeGenerator(Generator):
+    """The generator of a seeded node: the session's, or that of a running pipeline.
+
+    Each run of a pipeline begins the sequences of its functions anew, as TensorFlow
+    makes their kernels anew.
+
+    Args:
+      shared: the session's.
+      name: of the node, with its seeds.
+    """
+
+    def __init__(self, shared: Generator, name: str, seed: int, seed2: int) -> None:
+        super().__init__(seed, seed2)
+        self._shared, self._name = shared, name
+        self._seeds = seed, seed2
+
+    def reserve(self, counters: int) -> Stream:
+        """As the base class."""
+        kept = sequences.of_pipeline
+        if kept is None:
+            return self._shared.reserve(counters)
+        generator = kept.get(self._name)
+        if generator is None:
+            # Threads of one pipeline may come here together: the first one's is kept.
+            generator = kept.setdefault(self._name, Generator(*self._seeds))
+        return generator.reserve(counters)
 
 
 def node_generator(c: OpKernelConstruction) -> Generator:
@@ -36,4 +74,4 @@ def node_generator(c: OpKernelConstruction) -> Generator:
     state = c.resources.lookup_or_create(
         _CONTAINER, name, _RandomState, lambda: _RandomState(name, seed, seed2)
     )
-    return state.generator
+    return NodeGenerator(state.generator, name, seed, seed2)

@@ -153,3 +153,22 @@ result = {
     "drawn": error(described, make.range(3).map(lambda x: tf.random_uniform([]))),
     "generator": error(described, make.from_generator(lambda: iter([1]), tf.int32)),
 }
+
+# program: sequences of seeded operations in functions of datasets
+# not in 2.21: ops values
+def draw(*_):
+    return tf.random.uniform((), seed=11)
+
+def pair(x):
+    return x, draw()
+
+D = tf.data.Dataset
+made = [D.range(6).map(draw), D.range(6).map(draw).map(pair), D.range(2).map(draw).repeat(), D.range(3).flat_map(lambda _: D.range(2).map(draw)), D.range(9).filter(lambda _: draw() > .5)]
+iterators = [tf.data.make_initializable_iterator(d) for d in made for _ in range(2)]
+elements = [i.get_next() for i in iterators]
+with tf.Session() as sess:
+    result = []
+    for initializer, element in zip([i.initializer for i in iterators], elements):
+        for _ in range(2):
+            sess.run(initializer)
+            result.append([sess.run(element) for _ in range(4)])

@@ -12,14 +12,26 @@ from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import OpKernelContext
 from tensorloom.framework.runtime import intra_op
 from tensorloom.framework.runtime.cancellation import CancellationManager
+from tensorloom.kernels.host.random.random_state import sequences
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import OpKernelConstruction
     from tensorloom.kernels.host.data.pipeline.statistics import Statistics
+    from tensorloom.kernels.host.random.philox import Generator
 
 
 class Cancellation(CancellationManager):
     """Cancelled when its iterator is dropped or closed, not by a step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # The generators of seeded nodes in each function of the whole iterator.
+        self._generators: dict[int, dict[str, Generator]] = {}
+
+    def generators_of(self, function: Callable[..., Any]) -> dict[str, Generator]:
+        """The generators of the seeded nodes of a function."""
+        kept = self._generators.get(id(function))
+        return self._generators.setdefault(id(function), {}) if kept is None else kept
 
     def cancel(self, cause: BaseException | None = None) -> None:
         """Cancels, and calls what was registered."""
@@ -105,10 +117,17 @@ class CapturedFunction:
 
     def _called(self, env: Environment, element: tuple[Any, ...]) -> tuple[Any, ...]:
         torch = _loaded_torch()
-        if torch is None or torch.is_inference_mode_enabled():
-            return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
-        with torch.inference_mode():
-            return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
+        outside, sequences.of_pipeline = (
+            sequences.of_pipeline,
+            env.root.generators_of(self._call),
+        )
+        try:
+            if torch is None or torch.is_inference_mode_enabled():
+                return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
+            with torch.inference_mode():
+                return self._call(env.context, *element, *self._captured)  # type: ignore[no-any-return]
+        finally:
+            sequences.of_pipeline = outside
 
 
 @contextmanager
