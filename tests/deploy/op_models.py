@@ -181,10 +181,26 @@ def products() -> Ends:
     return {"x": x}, _outputs(found)
 
 
+def scans() -> Ends:
+    """Loops that write into arrays, of which one has an element before."""
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+    for place in range(2):
+        array = array.write(place, x[0] * float(place))
+    found = {
+        "begun": tf.scan(lambda a, v: a * 0.5 + v, x),
+        "given": tf.scan(lambda a, v: a * 0.5 + v, x, tf.zeros([3])),
+        "mapped": tf.map_fn(lambda v: v * tf.reduce_sum(v), x),
+        "written": array.stack(),
+    }
+    return {"x": x}, _outputs(found)
+
+
 BOTH: Final[dict[str, Build]] = {
     "elementwise": elementwise,
     "arrays": arrays,
     "images": images,
     "products": products,
+    "scans": scans,
 }
 ONNX: Final[dict[str, Build]] = {**BOTH, "images_of_onnx": images_of_onnx}

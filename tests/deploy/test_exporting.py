@@ -221,6 +221,19 @@ def test_tables_from_files(tmp_path: Path) -> None:
     assert found["next"].tolist() == ["?", "green", "blue"]
 
 
+def test_arrays_in_another_order_are_refused(tmp_path: Path) -> None:
+    """Backwards, and elements that are replaced."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [4, 2], name="x")
+        tf.identity(tf.scan(lambda a, v: a + v, x, reverse=True), name="backwards")
+        array = tf.TensorArray(tf.float32, 1).write(0, x[0]).write(0, x[1])
+        tf.identity(array.stack(), name="replaced")
+    for output in ("backwards", "replaced"):
+        model = frozen_model.of_graph_def(graph.as_graph_def(), ["x"], [output])
+        with pytest.raises(tf.errors.UnimplementedError, match="at other places"):
+            exporting.to_onnx(model, str(tmp_path / "m.onnx"))
+
+
 def test_unknown_operations_are_all_named(tmp_path: Path) -> None:
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [2, 2], name="x")

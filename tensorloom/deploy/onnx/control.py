@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: What a tensor that ONNX does not have stands for here: a handle, or the flow of an
 #: array whose contents are elsewhere.
 HANDLE: Final = ""
+# Of an array in a loop, which has been checked: an element comes after the last one.
+_NEXT: Final = -1
+_OTHER_PLACES: Final = "it writes an array at other places than 0, 1, 2, ..."
 
 
 def _function(site: Site, attr: str) -> FunctionIR:
@@ -117,6 +120,7 @@ def _loop(site: Site) -> list[str]:
     _forget(body, step, changing)
     for flow in lists:
         body.arrays[step.arg_names[flow], 0] = inner_names[flow]
+        body.written[step.arg_names[flow], 0] = _NEXT
     _read_only(site, body, step, changing)
     body.build()
     results = _results(body, step)
@@ -141,9 +145,7 @@ def _loop(site: Site) -> list[str]:
     ]
     graph = _graph(body, [goes_on, *(results[at] for at in carried)], inputs, site)
     starts = [
-        site.op("SequenceEmpty", dtype=site.element_type(lists[at]))
-        if at in lists
-        else site[at]
+        _sequence(site, site.node.inputs[at], lists[at]) if at in lists else site[at]
         for at in carried
     ]
     made = site.ops("Loop", "", first, *starts, outputs=len(carried), body=graph)
@@ -186,9 +188,9 @@ def _written_lists(site: Site, step: FunctionIR, changing: list[int]) -> dict[in
       Unexportable: an array is written in another way.
     """
     counters = {
-        name
+        name: _first_count(site, step, at)
         for at, name in enumerate(step.arg_names)
-        if at in changing and _counts_from_zero(site, step, at)
+        if at in changing
     }
     found = {}
     for at in changing:
@@ -197,25 +199,28 @@ def _written_lists(site: Site, step: FunctionIR, changing: list[int]) -> dict[in
             continue
         if node.inputs[3] != (step.arg_names[at], 0):
             raise Unexportable("it writes several elements of an array in an iteration")
-        if node.inputs[1][0] not in counters:
-            raise Unexportable("it writes an array at other places than 0, 1, 2, ...")
-        start = site.scope.nodes.get(site.node.inputs[at][0])
-        if start is None or start.op != "TensorArrayV3":
+        count = _count(site, site.node.inputs[at])
+        if count is None:
             raise Unexportable("it writes to an array that has elements before")
+        if counters.get(node.inputs[1][0]) != count:
+            raise Unexportable(_OTHER_PLACES)
         found[at] = node.attrs["T"]
     return found
 
 
-def _counts_from_zero(site: Site, step: FunctionIR, at: int) -> bool:
+def _first_count(site: Site, step: FunctionIR, at: int) -> int | None:
+    """What an argument of a loop is at first, if it is counted up by one each time."""
     start = site.static(at)
     node = step.nodes.get(step.returns[at][0])
-    if start is None or int(np.size(start)) != 1 or node is None or np.any(start):
-        return False
+    if start is None or np.size(start) != 1 or start.dtype.kind != "i" or node is None:
+        return None
     if node.op not in ("Add", "AddV2") or (step.arg_names[at], 0) not in node.inputs:
-        return False
+        return None
     others = [edge for edge in node.inputs if edge != (step.arg_names[at], 0)]
     one = step.nodes.get(others[0][0]) if others else None
-    return one is not None and one.op == "Const" and int(one.attrs["value"]) == 1
+    if one is None or one.op != "Const" or int(one.attrs["value"]) != 1:
+        return None
+    return int(start)
 
 
 # --- arrays --------------------------------------------------------------------------
@@ -310,12 +315,33 @@ def _maker(site: Site) -> Node:
     return source
 
 
+def _count(site: Site, flow: Edge) -> int | None:
+    """How many elements of an array were written, in order; None: that is not known."""
+    found = site.scope.written.get(flow)
+    if found is not None:
+        return found
+    source = site.scope.nodes.get(flow[0])
+    return 0 if source is not None and source.op == "TensorArrayV3" else None
+
+
+def _sequence(site: Site, flow: Edge, dtype: DType) -> str:
+    """The elements of an array that was written in order."""
+    contents = site.scope.arrays.get(flow)
+    if isinstance(contents, str):
+        return contents
+    return str(site.op("SequenceEmpty", dtype=site.element_type(dtype)))
+
+
 @builder("TensorArrayWriteV3")
 def _write(site: Site) -> str:
-    # The loop has checked that it is one after the last.
-    contents = site.scope.arrays.get(site.node.inputs[3])
-    if not isinstance(contents, str):
-        raise Unexportable("it writes to an array outside a loop")
+    flow = site.node.inputs[3]
+    count = _count(site, flow)
+    place = site.static(1)
+    if count != _NEXT and (count is None or place is None or int(place) != count):
+        raise Unexportable(_OTHER_PLACES)
+    contents = _sequence(site, flow, site.input_dtype(2))
     made = site.op("SequenceInsert", contents, site[2])
     site.scope.arrays[site.node.name, 0] = made
+    if count is not None and count != _NEXT:
+        site.scope.written[site.node.name, 0] = count + 1
     return HANDLE

@@ -84,6 +84,8 @@ class Scope(Body):
         self.channels_first: dict[str, str] = {}
         #: Contents of TensorArrays, by the tensors of their flow.
         self.arrays: dict[Edge, Any] = {}
+        #: How many elements of those were written, in order, by their flow.
+        self.written: dict[Edge, int] = {}
 
     def emit(
         self, op: str, *inputs: str, outputs: int = 1, domain: str = "", **attrs: Any
