@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import os
 import re
 import shutil
 import sys
@@ -38,8 +39,17 @@ _PARTS: Final = {
 }
 # Copies of names that have pages elsewhere.
 _LEFT_OUT = re.compile(r"^(compat|raw_ops|_)|\._")
-# Links out of docs/ lead to files that the site does not hold.
-_OUTSIDE = re.compile(r"\]\((?:\.\./)+(?!docs/)([^)#]+)(#[^)]*)?\)")
+_LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+_SOURCE: Final = """---
+search:
+  exclude: true
+---
+# {path}
+
+````{language}
+{text}
+````
+"""
 
 
 def public_names() -> dict[str, list[str]]:
@@ -102,10 +112,9 @@ def write_pages(folder: Path) -> list[str]:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("*.pyc"))
     (folder / "changelog.md").write_text((ROOT / "CHANGELOG.md").read_text())
-    readme = (ROOT / "README.md").read_text().replace("](docs/", "](")
-    (folder / "index.md").write_text(readme.replace("(CHANGELOG.md)", "(changelog.md)"))
-    for page in folder.rglob("*.md"):
-        page.write_text(_OUTSIDE.sub(r"](\1)", page.read_text()))
+    (folder / "index.md").write_text((ROOT / "README.md").read_text())
+    for page in list(folder.rglob("*.md")):
+        _turn_links(page, folder)
     reference = folder / "reference"
     reference.mkdir()
     written = []
@@ -114,6 +123,49 @@ def write_pages(folder: Path) -> list[str]:
         (reference / name).write_text(reference_page(namespace, lasts))
         written.append(f"reference/{name}")
     return written
+
+
+def _turn_links(page: Path, folder: Path) -> None:
+    """Has links lead to pages of the site, also those to files of the source."""
+    origins = {"index.md": ROOT / "README.md", "changelog.md": ROOT / "CHANGELOG.md"}
+    name = str(page.relative_to(folder))
+    origin = origins.get(name, ROOT / "docs" / name)
+
+    def turned(link: re.Match[str]) -> str:
+        target = (origin.parent / link[1]).resolve()
+        if not target.exists() or not target.is_relative_to(ROOT):
+            return link[0]
+        inside = (
+            folder / target.relative_to(ROOT / "docs") if _is_page(target) else None
+        )
+        if target == ROOT / "CHANGELOG.md":
+            inside = folder / "changelog.md"
+        anchor = link[2] or ""
+        if inside is None:
+            inside, anchor = _source_page(target, folder), ""
+        return f"]({os.path.relpath(inside, page.parent)}{anchor})"
+
+    page.write_text(_LINK.sub(turned, page.read_text()))
+
+
+def _is_page(target: Path) -> bool:
+    """Whether a file is in docs/, of which the site has a copy."""
+    return target.is_relative_to(ROOT / "docs") and target.suffix != ".py"
+
+
+def _source_page(target: Path, folder: Path) -> Path:
+    """The page that shows a file of the source, or what a folder of it has."""
+    path = target.relative_to(ROOT)
+    page = folder / "source" / f"{path}.md"
+    if not page.exists():
+        if target.is_dir():
+            text, language = "\n".join(sorted(p.name for p in target.iterdir())), "text"
+        else:
+            text = target.read_text()
+            language = {".py": "python", ".md": "markdown"}.get(target.suffix, "text")
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(_SOURCE.format(path=path, language=language, text=text))
+    return page
 
 
 def navigation(pages: Path, reference: list[str]) -> list[dict[str, Any]]:
