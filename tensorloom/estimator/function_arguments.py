@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
+def argument_names(function: Any) -> tuple[str, ...]:
     """The arguments that a caller can still give, without `self` of a bound method.
 
     Arguments that a `functools.partial` has bound are left out. What takes `*args` or
