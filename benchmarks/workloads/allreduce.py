@@ -1,6 +1,7 @@
 """A sum of 100 MB over processes; beside it torch.distributed alone."""
 
 import contextlib
+import json
 import os
 import random
 import socket
@@ -9,7 +10,7 @@ import sys
 
 import numpy as np
 
-from benchmarks.workloads.table import Table
+from benchmarks.workloads.table import Table, seconds_of
 
 table = Table()
 
@@ -111,6 +112,66 @@ def summed_by_tasks(tf):
         server.stop()
 
 
+LAYERS, UNITS, BATCH = 8, 512, 256
+
+
+def trained(tf):
+    """A step of a model with eighteen variables, on a batch of this process's own."""
+    tasks = os.environ["BENCHMARK_TASKS"].split(",")
+    rank = int(os.environ["HOROVOD_RANK"])
+    cluster = {"worker": tasks}
+    os.environ["TF_CONFIG"] = json.dumps(
+        {"cluster": cluster, "task": {"type": "worker", "index": rank}}
+    )
+    strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
+    config = strategy.update_config_proto(
+        tf.ConfigProto(intra_op_parallelism_threads=1)
+    )
+    server = tf.train.Server(cluster, "worker", rank, config=config)
+    with strategy.scope():
+        step = strategy.experimental_run_v2(lambda: training_op(tf))
+        step = tf.group(strategy.unwrap(step))
+    try:
+        with tf.Session(server.target, config=config) as sess:
+            sess.run(tf.global_variables_initializer())
+            yield lambda: sess.run(step)
+    finally:
+        server.stop()
+
+
+def training_op(tf):
+    """Trains a network on numbers."""
+    numbers = np.random.RandomState(0)
+    value = tf.constant(numbers.rand(BATCH, UNITS).astype(np.float32))
+    for layer in range(LAYERS):
+        value = tf.layers.dense(value, UNITS, tf.nn.relu, name="layer_%d" % layer)
+    loss = tf.reduce_mean(tf.square(tf.layers.dense(value, 1, name="last")))
+    step = tf.train.get_or_create_global_step()
+    return tf.train.GradientDescentOptimizer(0.01).minimize(loss, step)
+
+
+@table.once(
+    "figure: data-parallel training step of 2 processes / of one",
+    seconds=2.0,
+    unit="times",
+)
+def trained_in_parallel(tf):
+    """The least time of a step of each; the inverse is the efficiency."""
+    config = tf.ConfigProto(intra_op_parallelism_threads=1)
+    with tf.Graph().as_default():
+        step = training_op(tf)
+        with tf.Session(config=config) as sess:
+            sess.run(tf.global_variables_initializer())
+            alone = min(seconds_of(lambda: sess.run(step)) for _ in range(40))
+    with tf.Graph().as_default(), others(2, "trained") as environment:
+        os.environ.update(environment)
+        steps = trained(tf)
+        step = next(steps)
+        together = min(seconds_of(step) for _ in range(40))
+        steps.close()
+    return together / alone
+
+
 def plain_summed():
     """The same with torch.distributed's Gloo: no graph, no negotiation."""
     import torch
@@ -146,7 +207,7 @@ def _row(name, processes, kind):
     return plain
 
 
-KINDS = {"ours": summed, "tasks": summed_by_tasks}
+KINDS = {"ours": summed, "tasks": summed_by_tasks, "trained": trained}
 PLAIN = {
     names[processes]: _row(names[processes], processes, kind)
     for kind, names in (("ours", NAMES), ("tasks", TASKS))

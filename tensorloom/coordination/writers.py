@@ -95,7 +95,8 @@ class WriterClaim:
         if self.is_taken:
             self.check()
             return
-        if not self._lock.acquire(timeout_s=0):
+        # It may have the lock, and not have been told: the service went away then.
+        if not self._lock.is_held and not self._lock.acquire(timeout_s=0):
             holder = self._lock.holder()
             raise errors.FailedPreconditionError(
                 None,
@@ -116,7 +117,7 @@ class WriterClaim:
         answered = concurrency.monotonic()
         while True:
             try:
-                if self._lock.acquire(on_wait=self._say):
+                if self._lock.is_held or self._lock.acquire(on_wait=self._say):
                     filesystem.make_directories(self.directory)
                     self._owner = str(self._lock.token)
                     self._write_token()
@@ -206,7 +207,7 @@ def claim(directory: str, wait: bool) -> WriterClaim | None:
         found = _claims.get(name)
         if found is None:
             found = _claims[name] = WriterClaim(coordinator, directory)
-    if not found.is_held:
+    if not (found.is_held and found.is_taken):
         if wait:
             found.wait_to_take()
         else:

@@ -13,6 +13,7 @@ import pytest
 import tensorloom as tf
 from tensorloom.coordination import Coordinator, open_coordinator, writers
 from tensorloom.coordination.coordinator import LEASE_VARIABLE, VARIABLE
+from tensorloom.coordination.lock import Lock
 from tensorloom.coordination.writers import WriterClaim
 from tensorloom.storage.checkpoints import write_tokens
 
@@ -92,6 +93,27 @@ def test_a_late_save_changes_nothing(url: str, model: Path) -> None:
         with pytest.raises(tf.errors.AbortedError, match="not its writer any more"):
             tf.train.update_checkpoint_state(str(model), "elsewhere")
         assert newest_value(model) == 1.0
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_service_that_goes_away_when_the_lock_is_taken(
+    url: str, model: Path, waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the lock, and nothing says so in the directory yet."""
+
+    def away(lock: Lock) -> None:
+        raise tf.errors.UnavailableError(None, None, "the service is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Lock, "holder", away)
+        with pytest.raises(tf.errors.UnavailableError):
+            writers.claim(str(model), wait=False)
+    assert not (model / "checkpoint.writer").exists()
+    claim = writers.claim(str(model), wait=waits)
+    assert claim is not None
+    assert claim.is_taken
+    assert claim.fence is not None
+    assert (model / "checkpoint.writer").exists()
 
 
 def lose(url: str, model: Path) -> None:

@@ -6,7 +6,7 @@ other tasks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -24,13 +24,14 @@ GATHERING: Final = 2
 
 #: On a collective's node: the task that leads its group, if the server names none.
 LEADER_ATTR: Final = "_collective_leader"
-#: TensorFlow 1.15's ops that may have members on other tasks.
+#: TensorFlow 1.15's ops that may have members on other tasks, and our own.
 COLLECTIVE_OPS: Final = frozenset(
     {
         "CollectiveReduce",
         "CollectiveGather",
         "CollectiveBcastSend",
         "CollectiveBcastRecv",
+        "_CollectiveReduceMany",
     }
 )
 #: How values become one, by `merge_op`.
@@ -80,6 +81,25 @@ class StepCollectives(Protocol):
           errors.OpError: a member's step has failed; the step was cancelled.
         """
         ...
+
+    def is_among_own(
+        self, request: CollectiveRequest, cancellation: CancellationManager
+    ) -> bool:
+        """Whether a group has members on several tasks, all of which run this system.
+
+        Waits until they have all come, as `run` does; the value does not matter.
+
+        Raises:
+          errors.InternalError: the members disagree about the group.
+          errors.OpError: as `run`.
+        """
+        ...
+
+
+def instance_keys_of(attrs: Mapping[str, Any]) -> Sequence[int]:
+    """The keys of the collectives that a node takes part in."""
+    several: Sequence[int] | None = attrs.get("instance_keys")
+    return [attrs["instance_key"]] if several is None else several
 
 
 def divided(values: NDArray[Any], count: int) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from tensorloom.master.optimize import custom_passes
 from tensorloom.master.optimize.clusters.compiled_clusters import compile_clusters
 from tensorloom.master.optimize.debug_ops import without_debug_ops
 from tensorloom.master.optimize.function_bodies import optimize_functions
+from tensorloom.master.optimize.fused_collectives import fuse_collectives
 from tensorloom.master.optimize.fusion.columns_of_product import multiply_for_columns
 from tensorloom.master.optimize.fusion.count_both import fuse_count_both
 from tensorloom.master.optimize.fusion.lookup_ids import fuse_lookup_ids
@@ -89,6 +90,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("fuse_lookup_ids", fuse_lookup_ids),
     ("fuse_segments_or_zeros", fuse_segments_or_zeros),
     ("overlap_allreduces", overlap_allreduces),
+    ("fuse_collectives", fuse_collectives),
 )
 
 

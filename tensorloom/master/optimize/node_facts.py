@@ -16,6 +16,9 @@ from tensorloom.framework.registry import op_registry
 if TYPE_CHECKING:
     from tensorloom.framework.graph.graph_ir import Node
 
+#: An attr of a node that has the effects of others, under their names.
+STANDS_FOR: Final = "_stands_for"
+
 # The classic control flow primitives. What they output may be dead, and a control edge
 # from one of them means less than one from its consumer.
 CONTROL_FLOW: Final = frozenset(

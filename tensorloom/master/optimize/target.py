@@ -54,6 +54,9 @@ class OptimizeTarget:
         if name == "auto_mixed_precision":
             asked = config.toggles.get(name) == TOGGLE_ON
             return asked and config.allows(name) and self.is_fast_in_half is not None
+        if name == "fuse_collectives":
+            name = _TOGGLES[name]
+            return config.toggles.get(name) == TOGGLE_ON and config.allows(name)
         if name == "recomputation":
             return config.recomputes and not config.disable_rewrites
         if name == "common_subexpression":
@@ -71,6 +74,7 @@ _TOGGLES = {
     "columns_of_product": "arithmetic_optimization",
     "dead_loop_variables": "loop_optimization",
     "dependency": "dependency_optimization",
+    "fuse_collectives": "scoped_allocator_optimization",
     "fuse_count_both": "remapping",
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
@@ -97,7 +101,7 @@ _MAKES_OWN_OPS = frozenset(
         *("fuse_matmul_bias", "fuse_optimizer_updates", "fuse_count_both"),
         *("fuse_mean_gradient", "fuse_sigmoid_cross_entropy"),
         *("fuse_split_lookup", "sum_of_products", "unrolled_products"),
-        "fuse_threshold_counts",
+        *("fuse_threshold_counts", "fuse_collectives"),
         *("fuse_not_default", "fuse_lookup_ids", "fuse_segments_or_zeros"),
         *("summed_sparse_updates", "overlap_allreduces", "compiled_clusters"),
     ]

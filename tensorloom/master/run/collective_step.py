@@ -8,7 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.framework import errors
-from tensorloom.framework.collective.requests import COLLECTIVE_OPS, LEADER_ATTR
+from tensorloom.framework.collective.requests import (
+    COLLECTIVE_OPS,
+    LEADER_ATTR,
+    instance_keys_of,
+)
 from tensorloom.framework.devices.device_name import task_of
 from tensorloom.framework.interfaces import PreparedStep, StepContext, StepOptions
 from tensorloom.framework.runtime.cancellation import (
@@ -80,7 +84,9 @@ def graph_key_of(graph: GraphIR) -> int:
 
     It is made of the instance keys of the collectives; 0 if there are none.
     """
-    keys = {node.attrs["instance_key"] for node in _collective_nodes(graph)}
+    keys = {
+        key for node in _collective_nodes(graph) for key in instance_keys_of(node.attrs)
+    }
     value = _SEED if keys else 0
     for key in sorted(keys):
         bits = key & _BITS

@@ -15,7 +15,7 @@ from tensorloom.framework.functions.called_functions import names_of
 from tensorloom.framework.graph.node_shapes import fitting_shapes
 from tensorloom.framework.registry import op_registry
 from tensorloom.framework.types import dtypes
-from tensorloom.master.optimize.node_facts import CONTROL_FLOW
+from tensorloom.master.optimize.node_facts import CONTROL_FLOW, STANDS_FOR
 from tensorloom.master.verify.graph_facts import BitNumbers, GraphFacts, facts_of
 
 if TYPE_CHECKING:
@@ -153,11 +153,14 @@ class _Comparison:
                 yield f"fetches: result '{name}' is gone"
 
     def _in_place_of(self, name: str, states: frozenset[Edge]) -> str | None:
-        """A new effect on all that an old one worked on.
+        """A new effect that says it is the old one, or is on all that that worked on.
 
         Two updates of one variable may both be in others: one whose op tells the old
         one's comes first.
         """
+        for new in self.after.effects:
+            if name.encode() in self.after.nodes[new].attrs.get(STANDS_FOR, ()):
+                return new
         if not states:
             return None
         found = None

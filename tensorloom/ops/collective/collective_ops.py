@@ -83,6 +83,25 @@ _register(
     unchanged_shape,
     "The sum, or another reduction, of the members' values.",
 )
+
+
+def _shapes_of_values(c: InferenceContext) -> list[TensorShape]:
+    return [c.input_shape(i) for i in range(c.attrs["N"])]
+
+
+register_op(
+    "_CollectiveReduceMany",
+    inputs=["values: N * T"],
+    outputs=["data: N * T"],
+    attrs=[
+        *(_NUMBERS, "N: int >= 1", "group_size: int", "group_key: int"),
+        *("instance_keys: list(int)", *_MERGE, "subdiv_offsets: list(int)"),
+        *(_HINT, _TIMEOUT),
+    ],
+    shape_fn=_shapes_of_values,
+    stateful=True,
+    doc="The reductions of several values, which travel together if they can.",
+)
 _register(
     "CollectiveGather",
     ("input: T",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tensorloom.framework import errors
 from tensorloom.framework.collective.requests import BROADCAST, GATHERING
@@ -17,10 +17,14 @@ from tensorloom.worker.collective import direct, ring, tree
 from tensorloom.worker.collective.exchange import Exchange
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tensorloom.framework.collective.requests import CollectiveRequest
     from tensorloom.worker.collective.groups import Group
     from tensorloom.worker.collective.task_collectives import TaskCollectives
     from tensorloom.worker.run.step_table import StepRendezvous
+
+_Result = TypeVar("_Result")
 
 
 class StepCollectives:
@@ -32,7 +36,7 @@ class StepCollectives:
         self._rendezvous = rendezvous
         self._lock = concurrency.Lock()
         # How often a member has come: in a loop once an iteration.
-        self._rounds: dict[tuple[str, str], int] = {}
+        self._rounds: dict[tuple[str, str, int], int] = {}
 
     def run(
         self, request: CollectiveRequest, cancellation: CancellationManager
@@ -40,6 +44,32 @@ class StepCollectives:
         """Takes part in a collective; see the protocol."""
         if request.group_size < 2 or not self._task.leader_of(request.leader):
             return False, None
+        return self._limited(request, cancellation, self._run)
+
+    def is_among_own(
+        self, request: CollectiveRequest, cancellation: CancellationManager
+    ) -> bool:
+        """Whether its members are all of this system, on several tasks."""
+        if request.group_size < 2 or not self._task.leader_of(request.leader):
+            return False
+        group = self._limited(request, cancellation, self._task.group_of)
+        if group is None or group.tasks == (self._task.task,):
+            return False
+        return self._is_own(group)
+
+    def _is_own(self, group: Group) -> bool:
+        return all(
+            task == self._task.task or self._task.peers.is_tensorloom(task)
+            for task in group.tasks
+        )
+
+    @staticmethod
+    def _limited(
+        request: CollectiveRequest,
+        cancellation: CancellationManager,
+        work: Callable[[CollectiveRequest, CancellationManager], _Result],
+    ) -> _Result:
+        """Does it in the time that the request gives."""
         limited = CancellationManager()
         limit = (
             Deadline(limited, request.timeout_s)
@@ -48,7 +78,7 @@ class StepCollectives:
         )
         try:
             with Following(cancellation, limited), limit:
-                return self._run(request, limited)
+                return work(request, limited)
         except errors.CancelledError:
             cancellation.check()
             limited.check()
@@ -94,10 +124,7 @@ class StepCollectives:
         if request.kind == BROADCAST:
             return tree.broadcast(exchange, request, source)
         assert request.value is not None
-        is_own = all(
-            task == self._task.task or self._task.peers.is_tensorloom(task)
-            for task in group.tasks
-        )
+        is_own = self._is_own(group)
         if is_own and direct.is_small(request):
             return direct.combine(exchange, request)
         if is_own:
@@ -114,7 +141,7 @@ class StepCollectives:
 
     def _key(self, request: CollectiveRequest) -> str:
         """What names a collective of a step, as TensorFlow does outside of loops."""
-        me = request.device, request.node_name
+        me = request.device, request.node_name, request.instance_key
         with self._lock:
             number = self._rounds.get(me, 0)
             self._rounds[me] = number + 1

@@ -189,10 +189,22 @@ def _across_tasks(
     collectives: StepCollectives | None = context.rendezvous.collectives
     if collectives is None:
         return False, None
+    request = _request(c, group, kind, value, like)
+    is_across, result = collectives.run(request, context.cancellation)
+    return is_across, result[()] if is_across else None
+
+
+def _request(
+    c: OpKernelConstruction,
+    group: tuple[int, int, int],
+    kind: int,
+    value: Any,
+    like: tuple[np.dtype[Any], tuple[int, ...]] | None = None,
+) -> CollectiveRequest:
     array = None if value is None else np.asarray(value)
     dtype, shape = like or (np.asarray(value).dtype, np.shape(value))
     size, group_key, instance_key = group
-    request = CollectiveRequest(
+    return CollectiveRequest(
         kind,
         size,
         group_key,
@@ -208,8 +220,6 @@ def _across_tasks(
         c.get(LEADER_ATTR, b"").decode(),
         c.get("timeout_seconds", 0.0),
     )
-    is_across, result = collectives.run(request, context.cancellation)
-    return is_across, result[()] if is_across else None
 
 
 def _terms(group: tuple[int, int, int], kind: str, value: Any) -> _Terms:
@@ -260,6 +270,51 @@ def reduce(c: OpKernelConstruction) -> Compute:
         return _reduced(_values(members), merge, divide)
 
     return compute
+
+
+@host_kernel("_CollectiveReduceMany", context=True, blocking=True, large=True)
+def reduce_many(c: OpKernelConstruction) -> Compute:
+    """The reductions of several values: of one value that has them all, if they may.
+
+    Members of TensorFlow, and those of one task, come for each of them.
+    """
+    merge, divide = c["merge_op"], c["final_op"] == b"Div"
+    size, group_key, keys = c["group_size"], c["group_key"], c["instance_keys"]
+    together = size, group_key, keys[0]
+
+    def compute(context: OpKernelContext, *inputs: Any) -> list[Any]:
+        values = [np.asarray(value) for value in inputs]
+        collectives: StepCollectives | None = context.rendezvous.collectives
+        if collectives is not None:
+            request = _request(c, together, REDUCTION, values[0])
+            if collectives.is_among_own(request, context.cancellation):
+                flat = np.concatenate([value.reshape(-1) for value in values])
+                _, whole = _across_tasks(c, context, together, REDUCTION, flat)
+                return _as_before(whole, values)
+        return [
+            _reduced_alone(context, (size, group_key, key), value)
+            for key, value in zip(keys, values, strict=True)
+        ]
+
+    def _reduced_alone(
+        context: OpKernelContext, group: tuple[int, int, int], value: _Array
+    ) -> Any:
+        is_across, result = _across_tasks(c, context, group, REDUCTION, value)
+        if is_across:
+            return result
+        members, _ = _meet(c, context, _terms(group, "reduction", value), value)
+        return _reduced(_values(members), merge, divide)
+
+    return compute
+
+
+def _as_before(whole: _Array, values: Sequence[_Array]) -> list[Any]:
+    """A value that has several, as these."""
+    ends = np.cumsum([value.size for value in values])[:-1]
+    return [
+        part.reshape(value.shape)[()]
+        for part, value in zip(np.split(whole, ends), values, strict=True)
+    ]
 
 
 @host_kernel("CollectiveReduceScatterV2", context=True, blocking=True, large=True)
