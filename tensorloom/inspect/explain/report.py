@@ -75,7 +75,7 @@ def _stages(explanation: Explanation) -> Iterator[str]:
         if not stage.function and stage.difference.is_empty
     ]
     if quiet:
-        yield f"without effect here: {', '.join(quiet)}"
+        yield f"without effect here: {', '.join(dict.fromkeys(quiet))}"
 
 
 def _ways(explanation: Explanation) -> Iterator[str]:
