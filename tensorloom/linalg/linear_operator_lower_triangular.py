@@ -50,8 +50,6 @@ class LinearOperatorLowerTriangular(LinearOperator):
                     "Argument tril must have at least 2 dimensions.  Found: "
                     f"{self._tril}"
                 )
-            self._lower = matrix_diag_ops.matrix_band_part(self._tril, -1, 0)
-            self._diag = matrix_diag_ops.matrix_diag_part(self._tril)
         super().__init__(
             self._tril.dtype,
             [self._tril],
@@ -62,6 +60,14 @@ class LinearOperatorLowerTriangular(LinearOperator):
             name,
         )
 
+    # Made where they are asked for, as TensorFlow makes them: the seeds of random
+    # operations count the operations before.
+    def _lower(self) -> Tensor:
+        return matrix_diag_ops.matrix_band_part(self._tril, -1, 0)
+
+    def _diag(self) -> Tensor:
+        return matrix_diag_ops.matrix_diag_part(self._tril)
+
     def _shape(self) -> TensorShape:
         return self._tril.shape
 
@@ -69,20 +75,22 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return array_ops.shape(self._tril)
 
     def _matmul(self, x: Any, adjoint: bool, adjoint_arg: bool) -> Tensor:
-        return math_ops.matmul(self._lower, x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
+        return math_ops.matmul(
+            self._lower(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg
+        )
 
     def _solve(self, rhs: Tensor, adjoint: bool, adjoint_arg: bool) -> Tensor:
         rhs = matrix_solve_ops.adjoint(rhs) if adjoint_arg else rhs
-        return triangular_solve(self._lower, rhs, adjoint)
+        return triangular_solve(self._lower(), rhs, adjoint)
 
     def _determinant(self) -> Tensor:
-        return math_ops.reduce_prod(self._diag, axis=[-1])
+        return math_ops.reduce_prod(self._diag(), axis=[-1])
 
     def _log_abs_determinant(self) -> Tensor:
-        return math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag)), axis=[-1])
+        return math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag())), axis=[-1])
 
     def _to_dense(self) -> Tensor:
-        return self._lower
+        return self._lower()
 
     def _assert_non_singular(self) -> Any:
-        return assert_no_zeros(self._diag)
+        return assert_no_zeros(self._diag())

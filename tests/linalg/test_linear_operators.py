@@ -179,3 +179,12 @@ def test_mistakes(name: str) -> None:
     make, kind = MISTAKES[name]
     with tf.Graph().as_default(), pytest.raises(kind):
         make()
+
+
+def test_a_triangle_is_cut_out_where_it_is_asked_for() -> None:
+    with tf.Graph().as_default() as graph:
+        operator = L.LinearOperatorLowerTriangular(np.ones([2, 2], np.float32))
+        before = len(graph.get_operations())
+        name = operator.to_dense().name
+    assert before == 1
+    assert name == "LinearOperatorLowerTriangular/to_dense/MatrixBandPart:0"

@@ -18,6 +18,7 @@ from tensorloom.compat.legacy import (
     notices,
     replacements,
     six_module,
+    six_moves,
     views,
 )
 
@@ -196,6 +197,7 @@ def test_six() -> None:
     assert type(Other) is Meta
     assert list(six_module.iteritems({1: 2})) == [(1, 2)]
     assert six_module.moves.xrange is range
+    assert {"urllib_request", "_thread", "xmlrpc_client"} < set(six_moves.SUBMODULES)
     assert six_module.ensure_binary("a") == b"a"
     with pytest.raises(TypeError):
         six_module.ensure_text(1)
