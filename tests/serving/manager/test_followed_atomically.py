@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ import tensorloom.dynamic_embedding as de
 from tensorloom.serving.manager.followed_checkpoints import FILE
 from tensorloom.serving.manager.loader_options import make_loader
 from tensorloom.serving.options import ServerOptions
+from tests.cluster.processes import eventually
 from tests.serving.models import PREDICT, _signature, save
 from tests.serving.servers import start
 
@@ -171,5 +174,36 @@ def test_no_request_sees_two_increments_of_a_process(
 
     try:
         hammer(ask, counting, 12)
+    finally:
+        served.server.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.multiprocess
+def test_a_process_that_is_killed_comes_back_where_the_training_is(
+    counting: Counting, tmp_path: Path
+) -> None:
+    served = start(
+        tmp_path,
+        model_name="counts",
+        model_base_path=str(tmp_path),
+        model_processes="counts",
+        file_system_poll_wait_seconds=0.01,
+    )
+
+    def counts() -> Any:
+        return served.rest("/v1/models/counts:predict", {"inputs": [1, 3]})
+
+    def has(number: float) -> bool:
+        return bool(counts() == (200, {"outputs": [[number] * (TABLES + 2)] * 2}))
+
+    try:
+        counting.save(1, is_full=True)
+        assert eventually(lambda: has(1.0))
+        engine = served.server._processes._engines["counts", 1]
+        os.kill(engine._newest.number, signal.SIGKILL)
+        counting.save(2, is_full=False)
+        counting.save(3, is_full=False)
+        assert eventually(lambda: has(3.0))
     finally:
         served.server.stop()
