@@ -1,6 +1,7 @@
 /* Steps through the C API, of this library or of TensorFlow: seconds for one.
 
-   c_api null|scalar|large|threads */
+   c_api null|scalar|large|threads|eager
+   c_api mlp GRAPH, a GraphDef of benchmarks/workloads/models.py */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <time.h>
 
 #include "tensorflow/c/c_api.h"
+#include "tensorflow/c/eager/c_api.h"
 
 enum { THREADS = 8, LARGE = 25 * 1000 * 1000 };
 
@@ -90,6 +92,70 @@ static double large(void) {
   return now() - start;
 }
 
+/* Ops that run one at a time, each made, run and deleted. */
+static double eager(void) {
+  TFE_Context* context = TFE_NewContext(TFE_NewContextOptions(), status);
+  check(status);
+  TF_Tensor* value = TF_AllocateTensor(TF_FLOAT, NULL, 0, sizeof(float));
+  *(float*)TF_TensorData(value) = 1;
+  TFE_TensorHandle* input = TFE_NewTensorHandle(value, status);
+  check(status);
+  double start = 0;
+  for (int i = -steps / 4; i < steps; i++) {
+    if (i == 0) start = now();
+    TFE_Op* op = TFE_NewOp(context, "AddV2", status);
+    TFE_OpAddInput(op, input, status);
+    TFE_OpAddInput(op, input, status);
+    TFE_TensorHandle* sum;
+    int count = 1;
+    TFE_Execute(op, &sum, &count, status);
+    check(status);
+    TFE_DeleteTensorHandle(sum);
+    TFE_DeleteOp(op);
+  }
+  return now() - start;
+}
+
+/* A graph that Python wrote; its nodes have the names that Python gives. */
+static double mlp(const char* path) {
+  enum { BATCH = 32, PIXELS = 784 };
+  static char proto[1 << 20];
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) exit(1);
+  TF_Buffer* def = TF_NewBufferFromString(proto, fread(proto, 1, sizeof proto, file));
+  fclose(file);
+  TF_Graph* graph = TF_NewGraph();
+  TF_GraphImportGraphDef(graph, def, TF_NewImportGraphDefOptions(), status);
+  check(status);
+  const char* names[] = {"Placeholder", "Placeholder_1", "Mean"};
+  TF_Output ends[3];
+  for (int i = 0; i < 3; i++)
+    ends[i] = (TF_Output){TF_GraphOperationByName(graph, names[i]), 0};
+  const TF_Operation* init = TF_GraphOperationByName(graph, "init");
+  const TF_Operation* train = TF_GraphOperationByName(graph, "Adam");
+  session = TF_NewSession(graph, TF_NewSessionOptions(), status);
+  check(status);
+  TF_SessionRun(session, NULL, NULL, NULL, 0, NULL, NULL, 0, &init, 1, NULL, status);
+  check(status);
+  int64_t dims[] = {BATCH, PIXELS};
+  TF_Tensor* feeds[] = {TF_AllocateTensor(TF_FLOAT, dims, 2, BATCH * PIXELS * 4),
+                        TF_AllocateTensor(TF_INT64, dims, 1, BATCH * 8)};
+  for (int i = 0; i < BATCH * PIXELS; i++)
+    ((float*)TF_TensorData(feeds[0]))[i] = (float)(i * 7919 % 1000) / 1000;
+  for (int i = 0; i < BATCH; i++) ((int64_t*)TF_TensorData(feeds[1]))[i] = i % 10;
+  steps = 500;
+  double start = 0;
+  for (int i = -100; i < steps; i++) {
+    if (i == 0) start = now();
+    TF_Tensor* loss = NULL;
+    TF_SessionRun(session, NULL, ends, feeds, 2, ends + 2, &loss, 1, &train, 1, NULL,
+                  status);
+    check(status);
+    TF_DeleteTensor(loss);
+  }
+  return now() - start;
+}
+
 int main(int count, char** arguments) {
   const char* row = count > 1 ? arguments[1] : "";
   double spent = 0;
@@ -101,7 +167,11 @@ int main(int count, char** arguments) {
     return 0;
   }
   steps = 2000;
-  if (strcmp(row, "large") == 0) {
+  if (strcmp(row, "mlp") == 0 && count > 2) {
+    spent = mlp(arguments[2]);
+  } else if (strcmp(row, "eager") == 0) {
+    spent = eager();
+  } else if (strcmp(row, "large") == 0) {
     spent = large();
   } else if (strcmp(row, "threads") == 0) {
     run_many(NULL);

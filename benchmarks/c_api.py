@@ -20,6 +20,23 @@ _PACKAGE = (
     "print(u.find_spec('tensorflow').submodule_search_locations[0])"
 )
 
+# Builds the perceptron of the row of Python; writes its graph, or times its steps.
+_PERCEPTRON = """
+import sys, time
+import tensorloom as tf
+from benchmarks.workloads import models
+step = next(steps := models.mlp(tf, 32))
+if sys.argv[1]:
+    with open(sys.argv[1], "wb") as file:
+        file.write(tf.get_default_graph().as_graph_def().SerializeToString())
+else:
+    for i in range(-100, 500):
+        if i == 0:
+            start = time.perf_counter()
+        step()
+    print((time.perf_counter() - start) / 500)
+"""
+
 
 @functools.cache
 def _folder() -> tempfile.TemporaryDirectory[str]:
@@ -75,6 +92,28 @@ def _seconds_of(row: str) -> Callable[[str], float]:
     return lambda system: float(_checked([_program(system), row]))
 
 
+@functools.cache
+def _perceptron() -> str:
+    """A file with the graph of the perceptron, of this library's Python."""
+    path = str(Path(_folder().name) / "mlp.pb")
+    _checked([sys.executable, "-c", _PERCEPTRON, path])
+    return path
+
+
+def _perceptron_seconds(system: str) -> float:
+    return float(_checked([_program(system), "mlp", _perceptron()]))
+
+
+def _perceptron_of_python(system: str) -> float:
+    """The step from C in times of the step from Python, both of this library."""
+    from_c, from_python = [], []
+    for _ in range(3):  # in turns: the machine changes meanwhile
+        from_c.append(_perceptron_seconds(system))
+        step = _checked([sys.executable, "-c", _PERCEPTRON, ""])
+        from_python.append(float(step))
+    return min(from_c) / min(from_python)
+
+
 def _first_result(system: str) -> float:
     """From the start of the process to its end, after one step."""
     program = _program(system)
@@ -90,6 +129,17 @@ C_API_WORKLOADS = {
         ProcessWorkload("C API: scalar feed and fetch", 0.3, _seconds_of("scalar")),
         ProcessWorkload("C API: 100 MB fed", 1.0, _seconds_of("large")),
         ProcessWorkload("C API: 8 threads, a session", 1.0, _seconds_of("threads")),
+        ProcessWorkload("C API: an op without a graph", None, _seconds_of("eager")),
+        ProcessWorkload(
+            "C API: MLP 784-128-128-10, Adam step", 0.9, _perceptron_seconds
+        ),
+        ProcessWorkload(
+            "figure: C API, MLP step in times of Python's",
+            None,
+            _perceptron_of_python,
+            "times",
+            0.9,
+        ),
         ProcessWorkload("C API: process to first result", 1.0, _first_result),
     )
 }
