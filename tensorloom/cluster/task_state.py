@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.coordination.lock import locks_of_this_process
 from tensorloom.train.checkpoints import checkpoint_management
 from tensorloom.transport import traffic
 from tensorloom.transport.control import control_methods
@@ -34,6 +35,8 @@ def task_state(
       `checkpoint_at`, which like `now` is a time of its own clock.
     """
     named = checkpoint_management.last_named
+    state = worker_state(worker)
+    state["locks"] += locks_of_this_process()
     return {
         "task": worker.task,
         "address": address,
@@ -56,7 +59,7 @@ def task_state(
         "now": time.time(),
         "checkpoint": named[0] if named else None,
         "checkpoint_at": named[1] if named else None,
-        **worker_state(worker),
+        **state,
     }
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,6 +54,9 @@ class Lock:
         self._coordinator = coordinator
         self._key = f"locks/{safe(name)}"
         self._held: Held | None = None
+        self._note, self._since = "", 0.0
+        # While it waits: since when, and for whom as far as it knows.
+        self._waits: tuple[float, Holder | None] | None = None
 
     def __enter__(self) -> Lock:
         self.acquire()
@@ -85,13 +91,29 @@ class Lock:
             raise errors.FailedPreconditionError(
                 None, None, f"The lock {self.name!r} is held already"
             )
-        deadline = None if timeout_s is None else concurrency.monotonic() + timeout_s
+        _asked_for.add(self)
+        try:
+            return self._acquire(timeout_s, note, on_wait, stop)
+        finally:
+            self._waits = None
+
+    def _acquire(
+        self,
+        timeout_s: float | None,
+        note: str,
+        on_wait: Callable[[Holder], None] | None,
+        stop: threading.Event | None,
+    ) -> bool:
+        began = concurrency.monotonic()
+        deadline = None if timeout_s is None else began + timeout_s
         told: Holder | None = None
         while True:
             self._held = self._coordinator.hold(self._key, {"note": note}, fenced=True)
             if self._held is not None:
+                self._note, self._since = note, concurrency.time()
                 return True
             holder = self.holder()
+            self._waits = began, holder
             if on_wait is not None and holder is not None and holder != told:
                 on_wait(holder)
                 told = holder
@@ -124,6 +146,33 @@ class Lock:
           errors.FailedPreconditionError: the lock was not taken.
         """
         return self._taken().lease.token
+
+    def facts(self) -> dict[str, Any] | None:
+        """Who has it and waits for it, as this process knows; None: it does neither.
+
+        Asks nobody. Ages are in seconds.
+        """
+        waits = self._waits
+        holder = None if waits is None else waits[1]
+        me = Holder(socket.gethostname(), os.getpid(), self._since, self._note)
+        if self.is_held:
+            holder = me
+        elif waits is None:
+            return None
+        waiting = {"process": f"process {me.pid} on {me.host}"}
+        return {
+            "name": self.name,
+            "container": self._coordinator.store.name,
+            "kind": "lock service",
+            "holder": holder
+            and {
+                "process": str(holder),
+                "for_s": max(0.0, concurrency.time() - holder.since),
+            },
+            "waiting": []
+            if waits is None
+            else [{**waiting, "for_s": concurrency.monotonic() - waits[0]}],
+        }
 
     def holder(self) -> Holder | None:
         """Who has it now."""
@@ -185,3 +234,12 @@ class Lock:
                 None, None, f"The lock {self.name!r} was not taken"
             )
         return self._held
+
+
+_asked_for: weakref.WeakSet[Lock] = weakref.WeakSet()
+
+
+def locks_of_this_process() -> list[dict[str, Any]]:
+    """The locks that this process has or waits for; see `Lock.facts`."""
+    facts = [lock.facts() for lock in list(_asked_for)]
+    return [found for found in facts if found is not None]

@@ -91,7 +91,7 @@ class Variable(Resource):
         self.dtype = dtype
         self.shape = shape
         self.value: Any = None
-        self.lock = concurrency.RLock()
+        self.lock = concurrency.new_lock()
         # The lock of who changed it in place last: a slot of an optimizer changes
         # under the lock of its variable.
         self.guard = self.lock
@@ -100,9 +100,13 @@ class Variable(Resource):
         """Dtype, shape and bytes; whether somebody holds its lock."""
         value = None if "_make" in vars(self) else self.value
         shape = getattr(value, "shape", self.shape)
-        free = self.guard.acquire(blocking=False)
-        if free:
-            self.guard.release()
+        guard = self.guard
+        if isinstance(guard, concurrency.WatchedLock):
+            free = not guard.holder()
+        else:
+            free = guard.acquire(blocking=False)
+            if free:
+                guard.release()
         return {
             "device": self.device,
             "dtype": self.dtype.base_dtype.name,

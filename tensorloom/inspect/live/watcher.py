@@ -105,10 +105,12 @@ class Watcher:
             waits = queue["waiting_to_enqueue"] + queue["waiting_to_dequeue"]
             key = name, "queue", queue["container"], queue["name"]
             queue["for_s"] = self._age(key, now) if waits else 0.0
-        for variable in told.get("variables", ()):
-            key = name, "lock", variable["container"], variable["name"]
-            locked = variable["locked"]
-            variable["locked_for_s"] = self._age(key, now) if locked else 0.0
+        for lock in told.get("locks", ()):
+            holder = lock["holder"]
+            if holder is not None and "for_s" not in holder:
+                user = holder["step"], holder["node"]
+                key = name, "lock", lock["container"], lock["name"], *user
+                holder["for_s"] = self._age(key, now)
         return told
 
     def _rate(self, key: tuple[str, ...], count: float, now: float) -> float:

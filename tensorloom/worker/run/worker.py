@@ -193,6 +193,11 @@ class Worker:
         managers = [self._shared, *(s.resources for s in sessions)]
         return [resource for manager in managers for resource in manager.all()]
 
+    def sessions(self) -> dict[str, WorkerSession]:
+        """The sessions by their handles."""
+        with self._lock:
+            return dict(self._sessions)
+
     def waited_keys(self) -> dict[int, list[str]]:
         """By step the rendezvous keys that somebody waits for."""
         with self._lock:

@@ -84,6 +84,7 @@ def test_a_visit(tmp_path: Path) -> None:
     assert "does not answer" in seen["tasks"]
     assert "2" in seen["sessions"]
     assert "Nobody waits for a tensor" in seen["waits"]
+    assert "No lock is held" in seen["waits"]
     assert "shared memory" in seen["traffic"]
     assert "weights" in seen["variables"]
     assert "4.0 KiB" in seen["variables"]

@@ -108,10 +108,19 @@ function waiting(queue) {
   return told.join(", ") + (told.length && more > 0 ? ` and ${more} more` : "");
 }
 
+// Who has a lock or waits for it: a node of a step of a session, or a process.
+function user(of) {
+  if (of.process) return of.process;
+  const step = of.step ? ` of step ${of.step}` : "";
+  return (of.node || "?") + step + (of.session ? `, session ${of.session}` : "");
+}
+
+const heldFor = (lock) => (lock.holder ? lock.holder.for_s : 0);
+
 function showWaits() {
   const waits = each("waits").sort((a, b) => b.for_s - a.for_s);
   const queues = each("queues").sort((a, b) => b.for_s - a.for_s);
-  const locks = each("variables").filter((v) => v.locked);
+  const locks = each("locks").sort((a, b) => heldFor(b) - heldFor(a));
   return [
     table("Tensors that somebody waits for",
       ["waits", "for", "tensor", "from", "frame:iteration", "step"],
@@ -123,8 +132,12 @@ function showWaits() {
       [String(q.size), "number"], [q.capacity < 0 ? "any" : String(q.capacity), "number"],
       [String(q.waiting_to_enqueue), "number"], [String(q.waiting_to_dequeue), "number"],
       q.for_s ? long(q.for_s) : "", waiting(q)]), "There are no queues"),
-    table("Variables that are locked", ["task", "variable", "for"],
-      locks.map((v) => [v.task, v.name, long(v.locked_for_s)]), "No variable is locked"),
+    table("Locks of variables, critical sections and of the lock service",
+      ["task", "lock", "kind", "held by", "for", "who waits"],
+      locks.map((l) => [l.task, l.name, l.kind,
+        l.holder ? user(l.holder) : "nobody", l.holder ? long(l.holder.for_s) : "",
+        l.waiting.map((w) => `${user(w)} for ${seconds(w.for_s)}`).join(", ")]),
+      "No lock is held"),
   ];
 }
 

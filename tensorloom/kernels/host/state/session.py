@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.registry.op_kernel import host_kernel
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.control_flow.waiting import WaitableResource, node_resource
 from tensorloom.kernels.host.strings.arrays import to_strings
@@ -129,12 +130,59 @@ def _unknown(handle: Any) -> errors.InvalidArgumentError:
 # --- mutexes -----------------------------------------------------------------------
 
 
+class _User:
+    """Who has a mutex or waits for it, and since when."""
+
+    __slots__ = ("node", "since", "step")
+
+    def __init__(self, node: str, step: int) -> None:
+        self.node, self.step = node, step
+        self.since = concurrency.monotonic()
+
+    def facts(self, now: float) -> dict[str, Any]:
+        """For people."""
+        return {"node": self.node, "step": self.step, "for_s": now - self.since}
+
+
 class Mutex(WaitableResource):
     """A mutex that one lock holds at a time."""
 
     def __init__(self, container: str, name: str) -> None:
         super().__init__(container, name)
-        self.locked = False
+        self.holder: _User | None = None
+        self._waiting: list[_User] = []
+
+    def lock(self, user: _User, context: OpKernelContext) -> None:
+        """Waits until nobody has it, and locks it.
+
+        Raises:
+          errors.CancelledError, errors.DeadlineExceededError: see `wait_until`.
+        """
+        with self.changed:
+            self._waiting.append(user)
+            try:
+                self.wait_until(lambda: self.holder is None, context, "MutexLock")
+            finally:
+                self._waiting.remove(user)
+            user.since = concurrency.monotonic()
+            self.holder = user
+
+    def unlock(self) -> None:
+        """Lets the next one have it."""
+        with self.changed:
+            self.holder = None
+            self.changed.notify_all()
+
+    def facts(self) -> dict[str, Any] | None:
+        """Who has it, and who waits for it."""
+        # Without `changed`: what is made here may set off a collection of garbage, in
+        # which a lock of this mutex releases it.
+        now, holder = concurrency.monotonic(), self.holder
+        return {
+            "kind": "mutex",
+            "holder": None if holder is None else holder.facts(now),
+            "waiting": [user.facts(now) for user in list(self._waiting)],
+        }
 
 
 class MutexLock:
@@ -149,9 +197,7 @@ class MutexLock:
         with self._guard:
             mutex, self._mutex = self._mutex, None
         if mutex is not None:
-            with mutex.changed:
-                mutex.locked = False
-                mutex.changed.notify_all()
+            mutex.unlock()
 
     def __del__(self) -> None:
         self.release()
@@ -166,11 +212,10 @@ def mutex_v2(c: OpKernelConstruction) -> Compute:
 @host_kernel("MutexLock", context=True, blocking=True, large=True)
 def mutex_lock(c: OpKernelConstruction) -> Compute:
     """Waits for the mutex and locks it."""
+    name = c.node_name
 
     def compute(context: OpKernelContext, mutex: Mutex) -> MutexLock:
-        with mutex.changed:
-            mutex.wait_until(lambda: not mutex.locked, context, "MutexLock")
-            mutex.locked = True
+        mutex.lock(_User(name, context.step_id), context)
         lock = MutexLock(mutex)
         # The error of a step that fails may keep the lock for as long as it is kept.
         release = weakref.WeakMethod(lock.release)

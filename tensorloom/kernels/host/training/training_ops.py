@@ -323,14 +323,10 @@ def summed_rows(indices: Any, gradient: Any) -> tuple[Any, Any]:
 @contextlib.contextmanager
 def _locked(variables: Sequence[Variable]) -> Iterator[None]:
     """Holds their locks, taken in an order that no other update takes otherwise."""
-    locks = [v.lock for v in sorted(variables, key=id)]
-    for lock in locks:
-        lock.acquire()
-    try:
+    with contextlib.ExitStack() as held:
+        for variable in sorted(variables, key=id):
+            held.enter_context(variable.lock)
         yield
-    finally:
-        for lock in locks:
-            lock.release()
 
 
 def apply_fused(c: OpKernelConstruction, on_tensors: bool) -> Compute:
