@@ -17,6 +17,7 @@ from tensorloom.debug.console.commands import (
     parser,
 )
 from tensorloom.debug.console.evaluation import evaluated
+from tensorloom.debug.console.rich_text import appended
 from tensorloom.debug.console.tensor_text import (
     parse_tensor_name_with_slicing,
     sliced,
@@ -313,7 +314,7 @@ def _written(text: str, value: Any, path: str | None, slicing: str = "") -> str:
         return text
     with open(path, "wb") as file:
         np.save(file, np.asarray(sliced(value, slicing)))
-    return f"{text}\n\nSaved value to: {path}"
+    return appended(text, ["", f"Saved value to: {path}"])
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:

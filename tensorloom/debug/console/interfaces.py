@@ -8,6 +8,7 @@ ui.run_ui(init_command="lt", title="a dump")
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -219,3 +220,28 @@ def show_dump(directory: str, ui_type: str = "curses", validate: bool = True) ->
     dump = DebugDumpDir(directory, validate=validate)
     ui = create_analyzer_ui(dump, {"has_inf_or_nan": has_inf_or_nan}, ui_type)
     ui.run_ui(init_command="lt", title=f"tfdbg offline @ {directory}")
+
+
+def main(_: Any = None) -> None:
+    """`show_dump` of what flags say: `--dump_dir`, `--ui_type`, `--validate_graph`.
+
+    Raises:
+      SystemExit: there is no `--dump_dir`.
+    """
+    of = argparse.ArgumentParser()
+    of.add_argument("--dump_dir", default="", help="tfdbg dump directory to load")
+    of.add_argument("--ui_type", default="curses", help="curses or readline")
+    of.add_argument(
+        "--validate_graph",
+        nargs="?",
+        const=True,
+        default=True,
+        type=lambda text: text.lower() == "true",
+        help="whether the dump must be whole",
+    )
+    asked, _others = of.parse_known_args()
+    if not asked.dump_dir:
+        print("ERROR: dump_dir flag is empty.", file=sys.stderr)
+        sys.exit(1)
+    print(f"tfdbg offline: FLAGS.dump_dir = {asked.dump_dir}")
+    show_dump(asked.dump_dir, asked.ui_type, asked.validate_graph)

@@ -28,6 +28,13 @@ class StyledText(str):
     styles: Mapping[int, Sequence[Segment]] = {}
 
 
+def appended(text: str, lines: Iterable[str]) -> StyledText:
+    """A text with more lines, which have no segments."""
+    found = StyledText("\n".join([text, *lines]))
+    found.styles = getattr(text, "styles", {})
+    return found
+
+
 class MenuItem:
     """A command that can be clicked."""
 
@@ -62,6 +69,62 @@ class MenuItem:
     def enable(self) -> None:
         """Has clicks run it again."""
         self._enabled = True
+
+
+class Menu:
+    """Items side by side."""
+
+    def __init__(self, name: str | None = None) -> None:
+        """Makes one without items."""
+        self.name = name
+        self._items: list[MenuItem] = []
+
+    def append(self, item: MenuItem) -> None:
+        """Adds an item at the end."""
+        self._items.append(item)
+
+    def insert(self, index: int, item: MenuItem) -> None:
+        """Adds an item at a place."""
+        self._items.insert(index, item)
+
+    def num_items(self) -> int:
+        """How many there are."""
+        return len(self._items)
+
+    def captions(self) -> list[str | None]:
+        """Their captions."""
+        return [item.caption for item in self._items]
+
+    def caption_to_item(self, caption: str) -> MenuItem:
+        """The first item of a caption. Raises LookupError if there is none."""
+        for item in self._items:
+            if item.caption == caption:
+                return item
+        raise LookupError(f'There is no menu item with the caption "{caption}"')
+
+    def format_as_single_line(
+        self,
+        prefix: str | None = None,
+        divider: str = " | ",
+        enabled_item_attrs: Any = None,
+        disabled_item_attrs: Any = None,
+    ) -> RichTextLines:
+        """One line with all captions.
+
+        Args:
+          prefix: what it begins with.
+          divider: stands behind each.
+          enabled_item_attrs: attributes, beside the item, of those a click runs.
+          disabled_item_attrs: attributes of the others.
+        """
+        line = RichLine(prefix or "")
+        for item in self._items:
+            on = item.is_enabled()
+            given = enabled_item_attrs if on else disabled_item_attrs
+            more = given if isinstance(given, list) else [given] if given else []
+            attributes = [item, *more] if on else more
+            line = line + RichLine(item.caption or "", attributes) + divider
+        return RichTextLines([line.text], {0: line.font_attr_segs})
 
 
 class RichLine:
@@ -208,7 +271,7 @@ def regex_find(
 ) -> RichTextLines:
     """A copy in which what a regular expression matches has an attribute.
 
-    Its annotation `REGEX_MATCH_LINES_KEY` has the rows with matches.
+    The annotation `REGEX_MATCH_LINES_KEY` of both has the rows with matches.
 
     Raises:
       ValueError: it is no regular expression.
@@ -218,10 +281,10 @@ def regex_find(
     except re.error:
         raise ValueError(f'Invalid regular expression: "{regex}"') from None
     found = RichTextLines(
-        orig_screen_output.lines,
-        copy.deepcopy(orig_screen_output.font_attr_segs),
-        orig_screen_output.annotations,
+        orig_screen_output.lines, copy.deepcopy(orig_screen_output.font_attr_segs)
     )
+    # The same ones: in TensorFlow, too, the original is told of the rows.
+    found.annotations = orig_screen_output.annotations
     rows = []
     for row, line in enumerate(found.lines):
         matched = [(m.start(), m.end(), font_attr) for m in pattern.finditer(line)]

@@ -8,12 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorloom.debug.console.array_text import HighlightOptions, format_tensor
 from tensorloom.debug.console.commands import CommandError
+from tensorloom.debug.console.rich_text import RichTextLines
 from tensorloom.debug.dumps.event_files import InconvertibleTensorProto
 
 _SLICE: Final = re.compile(r"^\[[-+\d:,. \t]*\]$")
 _ALL: Final = 1 << 31
-_MANY: Final = 1000  # elements from which on a value is shown in part
+_MANY: Final = 2000  # elements from which on a value is shown in part
 
 
 def parse_tensor_name_with_slicing(text: str) -> tuple[str, str]:
@@ -81,37 +83,37 @@ def tensor_text(
       value: an array, or an `InconvertibleTensorProto`.
       name: what it is called.
       slicing: the part that is shown, `[0, :]`.
-      ranges: elements in them are marked by a `*` after the array.
+      ranges: elements in them are in bold, and listed after the array.
       everything: show it whole, however large it is.
       summary: counts, extremes and moments.
     """
-    head = f'Tensor "{name}{slicing}":'
+    label = name + slicing
     if isinstance(value, InconvertibleTensorProto):
-        return f"{head}\n\n{value}"
+        return format_tensor(value, label).styled()
     array = np.asarray(sliced(value, slicing))
     bounds = parse_ranges(ranges)
-    marked = None
+    options, marked = None, None
     if bounds:
         marked = _in_ranges(array, bounds)
-        share = 100.0 * marked.sum() / max(1, array.size)
-        head += (
-            f" Highlighted({ranges}): {int(marked.sum())} of {array.size} element(s) "
-            f"({share:.2f}%)"
-        )
-    lines = [head, f"  dtype: {array.dtype}", f"  shape: {array.shape}"]
-    if summary:
-        lines += ["", *summary_lines(array)]
-    threshold = _ALL if everything else _MANY
-    with np.printoptions(threshold=threshold):
-        lines += ["", repr(array)]
+        options = HighlightOptions(lambda _: marked, ranges)
+    out = format_tensor(
+        array,
+        label,
+        include_metadata=True,
+        include_numeric_summary=summary,
+        np_printoptions={"threshold": _ALL if everything else _MANY},
+        highlight_options=options,
+    )
     if marked is not None and marked.any():
+        # For who sees no attributes.
         places = np.argwhere(marked)
         shown = places if everything else places[:20]
-        lines += ["", "Highlighted at:"]
-        lines += [f"  {list(map(int, p))}: {array[tuple(p)]}" for p in shown]
+        out.extend(RichTextLines(["", "Highlighted at:"]))
+        for place in shown:
+            out.append(f"  {list(map(int, place))}: {array[tuple(place)]}")
         if len(shown) < len(places):
-            lines.append(f"  ... ({len(places) - len(shown)} more)")
-    return "\n".join(lines)
+            out.append(f"  ... ({len(places) - len(shown)} more)")
+    return out.styled()
 
 
 def _in_ranges(array: Any, bounds: list[tuple[float, float]]) -> Any:
@@ -121,55 +123,3 @@ def _in_ranges(array: Any, bounds: list[tuple[float, float]]) -> Any:
     for low, high in bounds:
         found |= (array >= low) & (array <= high)
     return found
-
-
-def summary_lines(array: Any) -> list[str]:
-    """A table of how many elements there are of which kind, and one of moments."""
-    if array.dtype != bool and not np.issubdtype(array.dtype, np.number):
-        return [
-            f"No numeric summary available due to non-numeric dtype: {array.dtype}."
-        ]
-    if not array.size:
-        return ["No numeric summary available due to empty tensor."]
-    lines = ["Numeric summary:"]
-    if array.dtype == bool:
-        true = int(array.sum())
-        counts = {"False": array.size - true, "True": true}
-        return lines + _table({k: v for k, v in counts.items() if v}, array.size)
-    nan, infinite = np.isnan(array), np.isinf(array)
-    finite = ~nan & ~infinite
-    parts = array.real if np.iscomplexobj(array) else array
-    counts = {
-        "nan": nan,
-        "-inf": infinite & (parts < 0),
-        "-": finite & (parts < 0),
-        "0": finite & (parts == 0),
-        "+": finite & (parts > 0),
-        "+inf": infinite & (parts > 0),
-    }
-    found = {k: int(v.sum()) for k, v in counts.items()}
-    lines += _table({k: v for k, v in found.items() if v}, array.size)
-    valid = array[finite]
-    if valid.size:
-        moments = {
-            "min": valid.min(),
-            "max": valid.max(),
-            "mean": valid.mean(),
-            "std": valid.std(),
-        }
-        lines += _rows({k: str(v) for k, v in moments.items()})
-    return lines
-
-
-def _table(counts: dict[str, int], total: int) -> list[str]:
-    return _rows({k: str(v) for k, v in {**counts, "total": total}.items()})
-
-
-def _rows(cells: dict[str, str]) -> list[str]:
-    widths = [max(len(name), len(value)) for name, value in cells.items()]
-    return [
-        "| "
-        + " ".join(text.rjust(w) for text, w in zip(row, widths, strict=True))
-        + " |"
-        for row in (cells.keys(), cells.values())
-    ]

@@ -126,30 +126,82 @@ class TracebackSender:
         if graph.version <= self._version:
             return
         self._version = graph.version
-        told = _traceback(graph, get_run_key(feed_dict, fetches))
-        files = [*_files(told.origin_id_to_string.values())]
+        stack = traceback.extract_stack()[:-1]
+        _send_calls(self._urls, get_run_key(feed_dict, fetches), stack, graph, True)
+
+
+def send_graph_tracebacks(
+    destinations: Any,
+    run_key: str,
+    origin_stack: Iterable[Any],
+    graph: Any,
+    send_source: bool = True,
+) -> None:
+    """Sends debug servers where a step was run and its nodes were made.
+
+    Args:
+      destinations: `host:port`, or several; `grpc://` may be before each.
+      run_key: names feeds and fetches, see `get_run_key`.
+      origin_stack: of the call of `Session.run`, as `traceback.extract_stack` gives it.
+      graph: its nodes.
+      send_source: whether the program's files are sent, too.
+
+    Raises:
+      errors.FailedPreconditionError: a server cannot be reached.
+    """
+    _send_calls(grpc_urls(destinations), run_key, origin_stack, graph, send_source)
+
+
+def send_eager_tracebacks(
+    destinations: Any, origin_stack: Iterable[Any], send_source: bool = True
+) -> None:
+    """Sends debug servers where an operation was run eagerly.
+
+    Args:
+      destinations, origin_stack, send_source: see `send_graph_tracebacks`.
+
+    Raises:
+      errors.FailedPreconditionError: a server cannot be reached.
+    """
+    _send_calls(grpc_urls(destinations), None, origin_stack, None, send_source)
+
+
+def _send_calls(
+    urls: Iterable[str],
+    run_key: str | None,
+    stack: Iterable[Any],
+    graph: Any,
+    with_source: bool,
+) -> None:
+    """Sends a step's stack and graph; those of an eager operation if both are None."""
+    told = _traceback(graph, run_key, stack)
+    files: list[tuple[str, str]] = []
+    if with_source:
+        files += _files(told.origin_id_to_string.values())
         files += _files(told.graph_traceback.id_to_string.values())
-        for url in self._urls:
-            _send(url, told, dict(files))
+    for url in urls:
+        _send(url, told, dict(files))
 
 
-def _traceback(graph: Any, run_key: str) -> Any:
+def _traceback(graph: Any, run_key: str | None, stack: Iterable[Any]) -> Any:
     from tensorloom.profiler.op_log import complete_op_log
     from tensorloom.protos.config_pb2 import RunMetadata
     from tensorloom.protos.debug_service_pb2 import CallTraceback
 
-    told = CallTraceback(
-        call_type=CallTraceback.GRAPH_EXECUTION,
-        call_key=run_key,
-        graph_traceback=complete_op_log(graph, run_meta=RunMetadata()),
-        graph_version=graph.version,
-    )
+    told = CallTraceback(call_type=CallTraceback.EAGER_EXECUTION)
+    if graph is not None:
+        told = CallTraceback(
+            call_type=CallTraceback.GRAPH_EXECUTION,
+            call_key=run_key or "",
+            graph_traceback=complete_op_log(graph, run_meta=RunMetadata()),
+            graph_version=graph.version,
+        )
     numbers: dict[str, int] = {"": 0}
-    for frame in traceback.extract_stack()[:-2]:
-        texts = frame.filename, frame.name, frame.line or ""
+    for path, number, name, text in (tuple(frame)[:4] for frame in stack):
+        texts = path, name, text or ""
         file, function, line = (numbers.setdefault(t, len(numbers)) for t in texts)
         told.origin_stack.traces.add(
-            file_id=file, lineno=frame.lineno or 0, function_id=function, line_id=line
+            file_id=file, lineno=number or 0, function_id=function, line_id=line
         )
     for text, number in numbers.items():
         told.origin_id_to_string[number] = text

@@ -59,7 +59,7 @@ def test_commands_about_a_run(
         ("pt dense/y", "array([[6., 9.],\n       [6., 9.]], dtype=float32)"),
         ("pt dense/y:0[0, 1]", 'Tensor "dense/y:0:DebugIdentity[0,1]":'),
         ("pt dense/y[9, 9]", "ERROR: [9,9]: index 9 is out of bounds"),
-        ("pt dense/y -s", "| + total |\n| 4     4 |"),
+        ("pt dense/y -s", "| + | total |\n| 4 |     4 |"),
         ('pt dense/w -r "[[-inf, 0], [4, inf]]"', "3 of 6 element(s) (50.00%)"),
         (f"pt dense/y -w {saved}", f"Saved value to: {saved}"),
         ("pt nowhere", 'ERROR: Node "nowhere" does not exist in partition graphs'),
@@ -172,7 +172,7 @@ def test_stepping(program: _Program, capsys: pytest.CaptureFixture[str]) -> None
         ('change "value[0]"', "ERROR: ValueError: dense/y:0 has shape (2, 2)"),
         ('change "np.ones_like(value)"', "dense/y:0 is now\narray([[1., 1.]"),
         ("step", "z:0"),
-        ("pt -s", "| 0 total |"),
+        ("pt -s", "| 0 | total |"),
         ("finish", "run-start: run #2"),
         ("s", "stepping: run #2"),
         ("u -f has_inf_or_nan", "run-start: run #3"),  # there is none

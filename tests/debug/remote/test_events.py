@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,10 @@ from tensorloom.debug.remote.event_server import (
     EventListenerBaseServicer,
     EventListenerBaseStreamHandler,
 )
+from tensorloom.debug.sessions.grpc import (
+    send_eager_tracebacks,
+    send_graph_tracebacks,
+)
 from tests.cluster.clusters import OTHER, WORKER, cluster
 
 
@@ -31,6 +36,7 @@ class _Server(EventListenerBaseServicer):
         self.graphs: list[Any] = []
         self.runs: list[str] = []
         self.files: list[Any] = []
+        self.calls: list[Any] = []
         self.replaced: dict[str, Any] = {}
         super().__init__(0, lambda: _Streams(self), host="127.0.0.1")
         self.run_server(blocking=False)
@@ -45,6 +51,7 @@ class _Server(EventListenerBaseServicer):
 
     def SendTracebacks(self, request: Any, context: Any) -> Any:
         self.files.append(request.call_key)
+        self.calls.append(request)
         return super().SendTracebacks(request, context)
 
 
@@ -104,6 +111,24 @@ def test_gated_watches_are_heard_when_asked_for(server: _Server) -> None:
     assert len(server.values) == 1
     assert __file__ in server.files  # the program's source, once
     assert len([f for f in server.files if f == __file__]) == 1
+
+
+def test_tracebacks_by_hand(server: _Server) -> None:
+    tf.square(1.0, name="y")
+    stack = traceback.extract_stack()
+    send_graph_tracebacks(
+        f"grpc://{server.address}", "a run", stack, tf.get_default_graph()
+    )
+    assert server.files[0] == "a run"
+    assert __file__ in server.files
+    (told,) = server.calls
+    frame = told.origin_stack.traces[len(stack) - 1]
+    assert told.origin_id_to_string[frame.file_id] == __file__
+    assert told.origin_id_to_string[frame.line_id] == stack[-1].line
+    assert [entry.name for entry in told.graph_traceback.log_entries][-1] == "y"
+    server.files.clear()
+    send_eager_tracebacks([server.address], stack, send_source=False)
+    assert server.files == [""]
 
 
 def test_hooks_and_bad_addresses(server: _Server) -> None:
