@@ -21,27 +21,32 @@ class ExplainedStep:
     def __init__(
         self, session: BaseSession, fetches: Any, feed_dict: Any, journal: StageJournal
     ) -> None:
+        """Makes it; `prepare` is to be called first."""
+        self._session, self._fetches, self._journal = session, fetches, journal
+        self._feed_dict = feed_dict
+        self.signature: StepSignature | None = None  # None: there is nothing to run
+        self._prepared: PreparedStep | None = None
+
+    def prepare(self) -> None:
         """Has the session's master prune the step, and more where no shape is missing.
 
         Raises:
           TypeError, ValueError, RuntimeError: as `Session.run`.
           errors.OpError: the step cannot be prepared.
         """
-        self._feed_dict = feed_dict
-        self.signature: StepSignature | None = None  # None: there is nothing to run
-        self._prepared: PreparedStep | None = None
+        session, feed_dict = self._session, self._feed_dict
 
         def prepare(signature: StepSignature) -> PreparedStep:
             handle = session._extend_graph()
             self.signature = signature
             with collection_paused():
                 self._prepared = session._master.explain_step(  # type: ignore[attr-defined]
-                    handle, signature, journal
+                    handle, signature, self._journal
                 )
             return self._prepared
 
         feeds = FeedPlan(session.graph, feed_dict) if feed_dict else None
-        plan = FetchPlan(session.graph, fetches)
+        plan = FetchPlan(session.graph, self._fetches)
         self._run = make_run_function(plan, feeds, prepare)
 
     def run(self, timeout_s: float | None = None) -> tuple[Any, StepContext]:

@@ -12,6 +12,7 @@ from tensorloom.framework.interfaces import StepSignature
 
 if TYPE_CHECKING:
     from tensorloom.client.session.base_session import BaseSession
+    from tensorloom.framework.graph.graph import Graph
 
 
 class PartialRuns:
@@ -25,22 +26,7 @@ class PartialRuns:
         Raises:
           InvalidArgumentError: a tensor is fed twice, or fed and fetched.
         """
-        fed = fed_tensors(session.graph, feeds)
-        announced = set(fed)
-        for tensor in fed:
-            if fed.count(tensor) > 1:
-                raise InvalidArgumentError(
-                    None, None, f'Endpoint "{tensor.name}" fed more than once.'
-                )
-            if tensor in fetches.tensors:
-                raise InvalidArgumentError(
-                    None, None, f"{tensor.name} is both fed and fetched."
-                )
-        signature = StepSignature(
-            tuple(sorted(t.name for t in announced)),
-            tuple(sorted(t.name for t in fetches.tensors)),
-            tuple(sorted(op.name for op in fetches.targets)),
-        )
+        signature = partial_signature(session.graph, fetches, feeds)
         handle = session._extend_graph()
         return session._master.partial_run_setup(handle, signature)
 
@@ -64,3 +50,29 @@ class PartialRuns:
             [tensor.name for tensor in plan.tensors],
         )
         return plan.pack(values)
+
+
+def partial_signature(
+    graph: Graph, fetches: FetchPlan, feeds: Sequence[Any]
+) -> StepSignature:
+    """All that a partial run is to be fed and to fetch.
+
+    Raises:
+      InvalidArgumentError: a tensor is fed twice, or fed and fetched.
+    """
+    fed = fed_tensors(graph, feeds)
+    announced = set(fed)
+    for tensor in fed:
+        if fed.count(tensor) > 1:
+            raise InvalidArgumentError(
+                None, None, f'Endpoint "{tensor.name}" fed more than once.'
+            )
+        if tensor in fetches.tensors:
+            raise InvalidArgumentError(
+                None, None, f"{tensor.name} is both fed and fetched."
+            )
+    return StepSignature(
+        tuple(sorted(t.name for t in announced)),
+        tuple(sorted(t.name for t in fetches.tensors)),
+        tuple(sorted(op.name for op in fetches.targets)),
+    )

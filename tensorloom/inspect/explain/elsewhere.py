@@ -37,23 +37,30 @@ class StepElsewhere:
     def __init__(
         self, session: BaseSession, fetches: Any, feed_dict: Any, journal: Journal
     ) -> None:
+        """Makes it; `prepare` is to be called first."""
+        self._session = session
+        self._fetches = fetches
+        self._feed_dict = feed_dict
+        self._journal = journal
+        self._target = session.sess_str.decode()
+        self.signature: StepSignature | None = None  # None: there is nothing to run
+
+    def prepare(self) -> None:
         """Has the master prepare the step.
 
         Raises:
           TypeError, ValueError, RuntimeError, errors.OpError: as `Session.run`.
         """
-        self._session = session
-        self._feed_dict = feed_dict
-        self._journal = journal
-        self._target = session.sess_str.decode()
-        self.signature: StepSignature | None = None  # None: there is nothing to run
+        session, feed_dict = self._session, self._feed_dict
 
         def prepare(signature: StepSignature) -> PreparedStep:
             self.signature = signature
             return session._prepare(signature)
 
         feeds = FeedPlan(session.graph, feed_dict) if feed_dict else None
-        self._run = make_run_function(FetchPlan(session.graph, fetches), feeds, prepare)
+        self._run = make_run_function(
+            FetchPlan(session.graph, self._fetches), feeds, prepare
+        )
 
     def run(self, timeout_s: float | None = None) -> tuple[Any, StepContext]:
         """Runs the step once, traced, and tells the journal what the master told.
@@ -66,7 +73,16 @@ class StepElsewhere:
         """
         options = StepOptions(timeout_s, trace=True, output_partition_graphs=True)
         step = StepContext(options)
-        results = self._run(self._feed_dict, step)
+        try:
+            results = self._run(self._feed_dict, step)
+        except OpError:
+            self._tell_pruning()
+            self._journal.notes.append(
+                f"The master of this step is another process's ({self._target}), and "
+                "tells what it makes of a step only when it has ended well. Pruning is "
+                "reckoned here."
+            )
+            raise
         self._tell(step.metadata.partition_graphs)
         stats = step.metadata.node_stats
         # TensorFlow's tasks tell the same runs again, as the pieces of a thread's time.
@@ -83,12 +99,17 @@ class StepElsewhere:
             "run=True, or in a session without a target.",
         )
 
-    def _tell(self, messages: Iterable[Any]) -> None:
+    def _tell_pruning(self) -> GraphIR:
         assert self.signature is not None
-        journal = self._journal
         built = self._session.graph.to_ir()
         pruned = prune(built, self.signature, "")
-        journal.stage("prune", built, pruned)
+        self._journal.stage("prune", built, pruned)
+        return pruned
+
+    def _tell(self, messages: Iterable[Any]) -> None:
+        journal = self._journal
+        pruned = self._tell_pruning()
+        built = journal.stages[0].before
         parts = [_part(message, built) for message in messages]
         after, received = joined(parts)
         journal.stage(MASTER, pruned, after)

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 def explained_step(
     session: BaseSession, fetches: Any, feed_dict: Any, journal: Journal
 ) -> ExplainedStep | StepElsewhere:
-    """A step that tells a journal, by the stages of a master of this process or not."""
+    """A step that tells a journal, by the stages of a master of this process or not.
+
+    It is to be prepared before anything else.
+    """
     if hasattr(session._master, "explain_step"):
         return ExplainedStep(session, fetches, feed_dict, journal)
     return StepElsewhere(session, fetches, feed_dict, journal)
@@ -43,6 +46,7 @@ def explain(
     """
     journal = Journal()
     step = explained_step(session, fetches, feed_dict, journal)
+    step.prepare()
     if step.signature is None:
         raise ValueError(
             "There is no step to explain: nothing is fetched but what is fed."

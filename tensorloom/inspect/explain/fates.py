@@ -23,10 +23,11 @@ UNREAD: Final = "unread"  # after other rewrites nobody needed it
 FED: Final = "fed"  # its value came with the step
 PRUNED: Final = "pruned"  # no fetch or target needs it
 TAKEN_OUT: Final = "taken out"  # by a master that does not tell its passes
+NOT_KNOWN: Final = "not known"  # the step failed before that was decided, or told
 
 WAYS: Final = (
     *(KEPT, CHANGED, FOLDED, FUSED, MERGED, REPLACED, MOVED, UNREAD, FED, PRUNED),
-    TAKEN_OUT,
+    *(TAKEN_OUT, NOT_KNOWN),
 )
 
 #: The stage in which a master elsewhere does all that it does.
@@ -73,7 +74,13 @@ def fates(journal: Journal, fed: Iterable[str]) -> dict[str, Fate]:
     built = own[0].before
     fed_nodes = {name.rpartition(":")[0] for name in fed}
     ends = _ends(own)
-    return _Fates(built.nodes, own, ends, fed_nodes).all()
+    found = _Fates(built.nodes, own, ends, fed_nodes).all()
+    if journal.is_broken_off:
+        after = f"the step failed after {own[-1].name}"
+        for name, fate in found.items():
+            if fate.way in (KEPT, CHANGED):
+                found[name] = Fate(NOT_KNOWN, detail=after)
+    return found
 
 
 def fates_in_functions(journal: Journal) -> dict[str, dict[str, Fate]]:

@@ -60,6 +60,8 @@ class Journal:
     function: str = ""
     #: What is not told of the step, and why, in sentences.
     notes: list[str] = field(default_factory=list)
+    #: Whether the step failed before its parts were told: nobody knows its nodes' ends.
+    is_broken_off: bool = False
     _rewrites: list[Rewrite] = field(default_factory=list)
     _ended: list[float] = field(default_factory=lambda: [time.perf_counter()])
 
@@ -80,7 +82,12 @@ class Journal:
     def in_function(self, name: str) -> Journal:
         """A journal that writes into the same list of stages."""
         return Journal(
-            self.stages, self.placements, self.parts, name, self.notes, [], self._ended
+            self.stages,
+            self.placements,
+            self.parts,
+            name,
+            self.notes,
+            _ended=self._ended,
         )
 
     def placement(self, node: Node, device: str, reason: str) -> None:

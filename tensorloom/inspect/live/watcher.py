@@ -108,9 +108,8 @@ class Watcher:
         for lock in told.get("locks", ()):
             holder = lock["holder"]
             if holder is not None and "for_s" not in holder:
-                user = holder["step"], holder["node"]
-                key = name, "lock", lock["container"], lock["name"], *user
-                holder["for_s"] = self._age(key, now)
+                held = lock["container"], lock["name"], holder["step"], holder["node"]
+                holder["for_s"] = self._age((name, "lock", *held), now)
         return told
 
     def _rate(self, key: tuple[str, ...], count: float, now: float) -> float:

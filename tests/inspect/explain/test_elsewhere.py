@@ -107,3 +107,40 @@ def test_a_session_that_renames_tasks() -> None:
         assert e.journal.placements["y"].device.startswith("/job:own/")
     finally:
         server.stop()
+
+
+def test_a_first_run_that_fails_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    over_the_network(monkeypatch)
+    x = tf.placeholder(tf.float32, [2], name="x")
+    with tf.device("/job:worker"):
+        y = tf.check_numerics(x, "bad", name="y")
+    tf.exp(y, name="unasked")
+    with (
+        cluster(worker=1) as servers,
+        tf.Session(servers["worker"][0].target) as sess,
+        watched_runs() as steps,
+    ):
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
+                sess.run(y, {x: [1.0, np.nan]})
+        (step,) = steps.steps
+        failed = step.explanation
+        assert [s.name for s in failed.stages] == ["prune"]
+        ways = {name: fate.way for name, fate in failed.fates.items()}
+        assert ways == {"x": "fed", "y": "not known", "unasked": "pruned"}
+        master, ended, first, second = failed.notes
+        assert servers["worker"][0].target in master
+        assert "only when it has ended well" in master
+        assert "before its nodes were told, after: prune" in ended
+        assert first.startswith("Run 1 of this step failed: InvalidArgumentError: ")
+        assert "bad : Tensor had NaN values" in first
+        assert second.startswith("Run 2 of this step failed")
+        z = tf.identity(y, name="z")
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(z, {x: [1.0, np.nan]})
+        sess.run(z, {x: [1.0, 2.0]})
+        told = steps.steps[1].explanation
+    # The run that ended well tells more, and the failed one is still noted.
+    assert told.fates["y"].way == fates.KEPT
+    assert told.times is not None
+    assert [note[:5] for note in told.notes][-1] == "Run 1"

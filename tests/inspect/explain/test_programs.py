@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -113,3 +114,54 @@ def test_a_saved_model(tmp_path: Path) -> None:
     assert e.times is not None
     with pytest.raises(tf.errors.NotFoundError, match="there are serving_default"):
         explain_model(path, signature="other")
+
+
+def test_a_step_that_cannot_be_prepared_is_explained() -> None:
+    with tf.device("/gpu:7"):
+        far = tf.negative(tf.random_uniform([1]), name="far")
+    tf.exp(far, name="other")
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as plain:
+        sess.run(far)
+    with tf.Session() as sess, watched_runs() as steps:
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError) as watched:
+                sess.run(far)
+        assert watched.value.message == plain.value.message
+    (step,) = steps.steps
+    assert step.runs == 2
+    told = step.explanation
+    assert told.fates["other"].way == "pruned"
+    assert told.fates["far"].way == "not known"
+    assert told.fates["far"].detail.startswith("the step failed after ")
+    text = str(told)
+    assert "This step failed before its nodes were told, after: prune" in text
+    assert (
+        "Run 2 of this step failed: InvalidArgumentError: Cannot assign a dev" in text
+    )
+    assert told.times is None
+    assert json.loads(json.dumps(told.as_dict()))["notes"] == told.notes
+
+
+def test_a_partial_run_is_explained() -> None:
+    x, y = (tf.placeholder(tf.float32, [2], name=name) for name in "xy")
+    first = tf.square(x, name="first")
+    second = tf.add(first, y, name="second")
+    tf.exp(second, name="other")
+    with tf.Session() as sess, watched_runs() as steps:
+        for _ in range(2):
+            handle = sess.partial_run_setup([first, second], [x, y])
+            assert sess.partial_run(handle, first, {x: [1.0, 2.0]}).tolist() == [1, 4]
+            assert sess.partial_run(handle, second, {y: [1.0, 1.0]}).tolist() == [2, 5]
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.partial_run(handle, second)
+        assert sess.run(second, {x: [1.0, 2.0], y: [1.0, 1.0]}).tolist() == [2, 5]
+    partial, whole = steps.steps
+    assert (partial.runs, whole.runs) == (5, 1)
+    told = partial.explanation
+    assert told.signature.fetches == ("first:0", "second:0")
+    assert told.fates["second"].way in ("kept", "changed", "fused")
+    assert told.fates["other"].way == "pruned"
+    assert told.fates["x"].way == "fed"
+    assert told.notes[0].startswith("This is a partial run")
+    assert told.notes[1].startswith("Run 5 of this step failed")
+    assert "partial run" in str(told)

@@ -3,7 +3,7 @@
 // records of nodes by number, and stages that say what they changed.
 
 const WAYS = ["kept", "changed", "folded", "fused", "merged", "replaced", "moved",
-  "unread", "fed", "pruned", "taken out"];
+  "unread", "fed", "pruned", "taken out", "not known"];
 const DARK = new Set(["moved", "pruned", "changed"]);  // want dark letters
 const RECEIVES = new Set(["_Recv", "_HostRecv"]);  // they wait for what they receive
 const MOST_BOXES = 160;     // of one scope in a drawing; the rest is a list
