@@ -53,28 +53,59 @@ def machine_form(loop: TwoForms) -> Any:
     Raises, when it is called:
       numba.core.errors.TypingError: there is no machine code for such arguments.
     """
-    made = _MADE.get(loop)
-    if made is None:
-        with _making:
-            made = _MADE.get(loop) or _made(loop)
-    return made
+    return _MADE.get(loop) or _FORMS.of(loop)
 
 
+# Of loops whose names all stand for machine forms.
 _MADE: Final[dict[TwoForms, Any]] = {}
-_GLOBALS: Final = Namespaces(machine_form)
-_making = threading.RLock()
 
 
-def _made(loop: TwoForms) -> Any:
-    function = loop.function
+class _Forms:
+    """Makes machine forms, of a loop and all that its module's names stand for.
+
+    Another thread gets none of them before all are there: it would compile a function
+    some of whose names are no machine forms yet.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._begun: dict[TwoForms, Any] = {}
+        self._depth = 0
+        self._globals = Namespaces(self.of)
+
+    def of(self, loop: TwoForms) -> Any:
+        """The form of a loop, which may be one of those that are being made."""
+        with self._lock:
+            self._depth += 1
+            try:
+                form = _MADE.get(loop) or self._begun.get(loop) or self._made(loop)
+                if self._depth == 1:
+                    _MADE.update(self._begun)
+                return form
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    self._begun.clear()
+
+    def _made(self, loop: TwoForms) -> Any:
+        moved = self._globals.moved(loop.function)
+        # A loop is one of its module's names.
+        if loop not in self._begun:
+            self._begun[loop] = _new(loop, moved)
+        return self._begun[loop]
+
+
+_FORMS: Final = _Forms()
+
+
+def _new(loop: TwoForms, moved: Callable[..., Any]) -> Any:
     options = {"nopython": True, "nogil": loop.nogil, "error_model": "numpy"}
-    compiled: Any = _Dispatched(_GLOBALS.moved(function), targetoptions=options)
+    compiled: Any = _Dispatched(moved, targetoptions=options)
     # It has no place in a read-only installation of a user without a home, or without
     # sources.
     with suppress(RuntimeError, OSError):
-        compiled._cache = _Kept(function)
+        compiled._cache = _Kept(loop.function)
     compiled.loop = loop
-    _MADE[loop] = compiled
     return compiled
 
 

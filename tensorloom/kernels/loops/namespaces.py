@@ -41,11 +41,15 @@ class Namespaces:
         names = function.__globals__
         known = self._made.get(id(names))
         if known is None:
-            known = self._made[id(names)] = names, {}
-            known[1].update(names)
-            for name, value in names.items():
-                if isinstance(value, TwoForms):
-                    known[1][name] = self._form(value)
+            # Known before it is whole: the loops of a module name each other.
+            known = self._made[id(names)] = names, dict(names)
+            try:
+                for name, value in names.items():
+                    if isinstance(value, TwoForms):
+                        known[1][name] = self._form(value)
+            except BaseException:
+                del self._made[id(names)]
+                raise
         made = FunctionType(
             function.__code__,
             known[1],

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tensorloom.kernels.loops import forms, loop
+from tensorloom.kernels.loops import forms, loop, machine_code
 from tensorloom.kernels.loops.forms import Loop
 
 
@@ -34,6 +35,50 @@ def test_loops_call_each_other_in_their_own_form() -> None:
     assert out.tolist() == [0, 2, 6]
     assert not isinstance(_count.plain.__globals__["_once_more"], Loop)  # type: ignore[attr-defined]
     assert _count(x, out) == 3
+
+
+class _SlowLoop(Loop):
+    """A loop at whose function the making of its module's forms stops."""
+
+    def __init__(self, function: Any) -> None:
+        self.is_reached, self.goes_on = threading.Event(), threading.Event()
+        super().__init__(function, nogil=True)
+
+    @property
+    def function(self) -> Any:
+        self.is_reached.set()
+        assert self.goes_on.wait(60)
+        return self._function
+
+    @function.setter
+    def function(self, function: Any) -> None:
+        self._function = function
+
+
+def test_another_thread_gets_no_form_whose_names_are_not_all_there() -> None:
+    source = "def first(x):\n    return second(x)\ndef second(x):\n    return x\n"
+    module: dict[str, Any] = {"__name__": "two_loops"}
+    exec(source, module)
+    first = module["first"] = Loop(module["first"], nogil=True)
+    second = module["second"] = _SlowLoop(module["second"])
+    found: list[Any] = []
+
+    def ask() -> None:
+        found.append(machine_code.machine_form(first))
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    threads[0].start()
+    assert second.is_reached.wait(60)
+    threads[1].start()
+    threads[1].join(0.05)
+    assert not found
+    second.goes_on.set()
+    for thread in threads:
+        thread.join()
+    assert found[0] is found[1] is machine_code.machine_form(first)
+    names = found[0].py_func.__globals__
+    assert names["first"] is found[0]
+    assert names["second"] is machine_code.machine_form(second)
 
 
 def _widened(x: Any, out: Any) -> None:
