@@ -75,9 +75,10 @@ test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
 .PHONY: test-tensorboard
 test-tensorboard: $(VENV)/.dev ## TensorBoard, in an environment of its own, shows what we write
 	command -v chromium || $(SUDO) apt-get install -y --no-install-recommends chromium
-	test -e $(TENSORBOARD)/.complete || { $(PYTHON) -m venv $(TENSORBOARD) && \
-		$(TENSORBOARD)/bin/python -m pip install --quiet 'tensorboard==2.21.*' 'playwright>=1.50' && \
-		touch $(TENSORBOARD)/.complete; }
+	test -e $(TENSORBOARD)/.with-profiler || { $(PYTHON) -m venv $(TENSORBOARD) && \
+		$(TENSORBOARD)/bin/python -m pip install --quiet 'tensorboard==2.21.*' 'playwright>=1.50' \
+			'tensorboard-plugin-profile==2.24.*' && \
+		touch $(TENSORBOARD)/.with-profiler; }
 	$(BIN)/python -m pytest -q -m tensorboard $(PYTEST_ARGS)
 
 .PHONY: test-engines

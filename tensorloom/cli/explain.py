@@ -37,6 +37,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--trace", metavar="FILE", help="write the traced step as a Chrome trace (JSON)"
     )
     parser.add_argument(
+        "--tensorboard",
+        metavar="LOGDIR",
+        help="write the traced step for the trace viewer of TensorBoard's profiler",
+    )
+    parser.add_argument(
         "--step",
         type=int,
         metavar="N",
@@ -178,6 +183,10 @@ def _show(options: argparse.Namespace, explanation: Explanation) -> None:
             print(f"{options.html} is written")
     if options.trace:
         _write_trace(options.trace, explanation)
+    if options.tensorboard:
+        path = explanation.write_profile(options.tensorboard)
+        if not options.json:
+            print(f"{path} is written")
     if options.node:
         lines = report.node_lines(explanation, options.node)
         data = {

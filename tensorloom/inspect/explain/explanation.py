@@ -267,6 +267,26 @@ class Explanation:
         run_metadata.fill_step_stats(step_stats, self.stats)
         return Timeline(step_stats).generate_chrome_trace_format()
 
+    def write_profile(self, logdir: str, run: str = "explained") -> str:
+        """Writes the traced step for the trace viewer of TensorBoard's profiler.
+
+        Args:
+          logdir: what `tensorboard --logdir` is given.
+          run: what the profiler calls it.
+
+        Returns:
+          The path of the file.
+
+        Raises:
+          ValueError: the step was not run.
+          errors.OpError: the file cannot be written.
+        """
+        from tensorloom.inspect.explain import profile_plugin
+
+        if not self.stats:
+            raise ValueError("There is no trace: the step was not run.")
+        return profile_plugin.write_profile(logdir, run, self.stats)
+
     def write_html(self, path: str, title: str = "") -> None:
         """Writes one self-contained page with all of it, to be opened in a browser.
 
