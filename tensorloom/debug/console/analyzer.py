@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,13 @@ from tensorloom.debug.console.commands import (
     parser,
 )
 from tensorloom.debug.console.evaluation import evaluated
-from tensorloom.debug.console.rich_text import appended
+from tensorloom.debug.console.rich_text import (
+    MenuItem,
+    RichLine,
+    appended,
+    linked,
+    rich_text_lines_from_rich_line_list,
+)
 from tensorloom.debug.console.tensor_text import (
     parse_tensor_name_with_slicing,
     sliced,
@@ -138,7 +145,12 @@ class Analyzer:
             )
             for d in data
         ]
-        return "\n".join([f"{len(data)}{head}:", *notes, "", *_columns(rows)])
+        heads, *texts = _columns(rows)
+        lines: list[RichLine | str] = [f"{len(data)}{head}:", *notes, ""]
+        lines.append(_sort_links(heads, rows[0], asked))
+        for text, (*_, name) in zip(texts, rows[1:], strict=True):
+            lines.append(linked(text, name, MenuItem("", f"pt {name}")))
+        return rich_text_lines_from_rich_line_list(lines).styled()
 
     def _op_type(self, datum: DebugTensorDatum) -> str:
         dump = self._dump
@@ -315,6 +327,27 @@ def _written(text: str, value: Any, path: str | None, slicing: str = "") -> str:
     with open(path, "wb") as file:
         np.save(file, np.asarray(sliced(value, slicing)))
     return appended(text, ["", f"Saved value to: {path}"])
+
+
+def _sort_links(line: str, heads: Sequence[str], asked: argparse.Namespace) -> RichLine:
+    """The heads of a list; a click on one sorts by it, and once more the other way."""
+    flags = "".join(
+        f" {flag} {shlex.quote(value)}"
+        for flag, value in (
+            ("-f", asked.tensor_filter),
+            ("-fenn", asked.filter_exclude_node_names),
+            ("-n", asked.node_name_filter),
+            ("-t", asked.op_type_filter),
+        )
+        if value
+    )
+    out = RichLine()
+    for head, sort in zip(heads, _SORTS, strict=True):
+        back = " -r" if asked.sort_by == sort and not asked.reverse else ""
+        gap, _, line = line.partition(head)
+        link = [MenuItem(None, f"list_tensors{flags} -s {sort}{back}"), "bold"]
+        out = out + gap + RichLine(head, link)
+    return out + line
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -8,6 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from tensorloom.debug.console.rich_text import (
+    RichLine,
+    rich_text_lines_from_rich_line_list,
+)
 from tensorloom.framework import errors
 from tensorloom.storage.files.file_io import FileIO
 
@@ -113,9 +117,9 @@ class CommandTable:
                 file.write(text + "\n")
         except CommandError as error:
             text = str(error)
-            return text if text.startswith("usage:") else f"ERROR: {text}"
+            return text if text.startswith("usage:") else _error(text)
         except (LookupError, ValueError, OSError, errors.OpError) as error:
-            return f"ERROR: {error}"
+            return _error(str(error))
         return f"Wrote output to: {path}"
 
     def _help(self, arguments: argparse.Namespace) -> str:
@@ -126,6 +130,11 @@ class CommandTable:
             return command.help()
         told = [self._commands[name].help() for name in sorted(self._commands)]
         return "\n\n".join([self.intro, *told] if self.intro else told)
+
+
+def _error(text: str) -> str:
+    lines = [RichLine(line, "red") for line in f"ERROR: {text}".split("\n")]
+    return rich_text_lines_from_rich_line_list(lines).styled()
 
 
 def _taken_apart(line: str) -> tuple[Sequence[str], str | None]:

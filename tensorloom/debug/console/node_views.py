@@ -6,6 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.debug.console.commands import CommandError
+from tensorloom.debug.console.rich_text import (
+    MenuItem,
+    RichLine,
+    linked,
+    rich_text_lines_from_rich_line_list,
+)
 from tensorloom.debug.dumps.debug_graph import get_node_name
 
 if TYPE_CHECKING:
@@ -27,8 +33,8 @@ def node_text(
 ) -> str:
     """What is known of a node."""
     node = existing_node(dump, element)
-    lines = [
-        f"Node {node}",
+    lines: list[RichLine | str] = [
+        linked(f"Node {node}", node, "bold"),
         "",
         f"  Op: {dump.node_op_type(node)}",
         f"  Device: {dump.node_device(node)}",
@@ -44,20 +50,30 @@ def node_text(
     if dumps:
         lines += ["", *_dumps(dump, node)]
     if traceback:
-        lines += ["", "", "Traceback of node construction:", *_traceback(dump, node)]
-    return "\n".join(lines)
+        title = RichLine("Traceback of node construction:", "bold")
+        lines += ["", "", title, *_traceback(dump, node)]
+    return rich_text_lines_from_rich_line_list(lines).styled()
 
 
 def _neighbours(
     dump: DebugDumpDir, word: str, ask: Callable[..., list[str]], node: str
-) -> list[str]:
+) -> list[RichLine | str]:
     plain, control = ask(node), ask(node, is_control=True)
-    lines = [f"  {len(plain)} {word}(s) + {len(control)} control {word}(s):"]
+    lines: list[RichLine | str] = [
+        f"  {len(plain)} {word}(s) + {len(control)} control {word}(s):"
+    ]
     for kind, names in ((word, plain), (f"control {word}", control)):
         if names:
             lines.append(f"    {len(names)} {kind}(s):")
-            lines += [f"      [{_op(dump, name)}] {name}" for name in names]
+            lines += [
+                linked(f"      [{_op(dump, name)}] {name}", name, _link(name))
+                for name in names
+            ]
     return lines
+
+
+def _link(element: str) -> MenuItem:
+    return MenuItem(None, f"ni -a -d -t {get_node_name(element)}")
 
 
 def _op(dump: DebugDumpDir, element: str) -> str:
@@ -119,7 +135,11 @@ def tree_text(
     ask = dump.node_recipients if outputs else dump.node_inputs
     word = "Recipients of" if outputs else "Inputs to"
     which = f", control {'recipients' if outputs else 'inputs'} included"
-    lines = [f'{word} node "{node}" (Depth limit = {depth}{which if control else ""}):']
+    head = f'{word} node "{node}'
+    lines: list[RichLine | str] = [
+        linked(head, node, "bold")
+        + f'" (Depth limit = {depth}{which if control else ""}):'
+    ]
 
     def next_ones(name: str) -> list[tuple[str, bool]]:
         if not dump.node_exists(name):
@@ -136,7 +156,8 @@ def tree_text(
             marks = f"({level}) " + ("(Ctrl) " if is_control else "")
             op = f"[{_op(dump, other)}] " if op_types else ""
             seen = other in path
-            lines.append(f"{indent}|- {marks}{op}{other}{' (loop)' if seen else ''}")
+            line = linked(f"{indent}|- {marks}{op}{other}", other, _link(other))
+            lines.append(line + (" (loop)" if seen else ""))
             deeper = indent + ("   " if last else "|  ")
             if seen or not next_ones(other):
                 continue
@@ -151,7 +172,8 @@ def tree_text(
     add(node, 1, "")
     if len(lines) == 1:
         lines.append("  [None]")
-    return "\n".join([*lines, "", "Legend:", *_legend(control, op_types)])
+    lines += ["", "Legend:", *_legend(control, op_types)]
+    return rich_text_lines_from_rich_line_list(lines).styled()
 
 
 def _legend(control: bool, op_types: bool) -> Iterable[str]:

@@ -28,6 +28,12 @@ class StyledText(str):
     styles: Mapping[int, Sequence[Segment]] = {}
 
 
+def linked(line: str, part: str, attribute: Any) -> RichLine:
+    """A line whose last occurrence of a part has an attribute."""
+    before, found, after = line.rpartition(part)
+    return RichLine(before) + RichLine(found, attribute) + after
+
+
 def appended(text: str, lines: Iterable[str]) -> StyledText:
     """A text with more lines, which have no segments."""
     found = StyledText("\n".join([text, *lines]))

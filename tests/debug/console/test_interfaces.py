@@ -185,3 +185,35 @@ def test_answers_keep_their_colours() -> None:
     answer = ui.table.answer("colours")
     assert answer == "plain\nred"
     assert answer.styles == {1: [(0, 3, "red")]}
+
+
+def test_answers_have_colours_and_links(directory: str) -> None:
+    dump = tf.debug.DebugDumpDir(directory)
+    ui = module("cli.analyzer_cli").create_analyzer_ui(dump, ui_type="readline")
+
+    def segments(command: str) -> dict[str, Any]:
+        """What has which attributes, by its text."""
+        answer = ui.table.answer(command)
+        rows = answer.split("\n")
+        return {
+            rows[row][begin:end]: [
+                getattr(one, "content", one)
+                for one in (what if isinstance(what, list) else [what])
+            ]
+            for row, found in answer.styles.items()
+            for begin, end, what in found
+        }
+
+    listed = segments("lt -n y -s dump_size")
+    assert listed["y:0"] == ["pt y:0"]
+    assert listed["Size (B)"] == ["list_tensors -n y -s dump_size -r", "bold"]
+    assert listed["Op type"] == ["list_tensors -n y -s op_type", "bold"]
+    told = segments("ni y -t")
+    assert told["y"] == ["bold"]
+    assert told["Const"] == ["ni -a -d -t Const"]
+    assert told["Traceback of node construction:"] == ["bold"]
+    assert segments("li y")["Const"] == ["ni -a -d -t Const"]
+    assert segments("pt y:0") == {"y:0": ["bold"], "DebugIdentity": ["yellow"]}
+    assert segments("ni nowhere") == {
+        'ERROR: Node "nowhere" does not exist in partition graphs': ["red"]
+    }
