@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tensorloom.cli.actions import FINE, PROBLEMS, Action, show, single
+from tensorloom.cli.actions import FINE, PROBLEMS, Action, add_json, show, single
 
 if TYPE_CHECKING:
     from tensorloom.inspect.explain.explanation import Explanation
@@ -23,6 +23,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "arguments", nargs=argparse.REMAINDER, help="the program's own arguments"
     )
+    _add_options(parser)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stage",
         metavar="NAME",
@@ -81,11 +85,35 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _execute(options: argparse.Namespace) -> int:
     if options.target.endswith(".py"):
+        _mention_given_away(options.arguments)
         return _program(options)
+    if options.arguments:  # a model has no arguments of its own
+        _late_options().parse_args(options.arguments, options)
     if options.compare is not None:
         raise ValueError("--compare: a model has one step; name a program")
     _show(options, _of_model(options))
     return FINE
+
+
+def _late_options() -> argparse.ArgumentParser:
+    """Reads options of this command that stand after its target."""
+    parser = argparse.ArgumentParser(prog="tensorloom explain TARGET", add_help=False)
+    _add_options(parser)
+    add_json(parser)
+    return parser
+
+
+def _mention_given_away(arguments: list[str]) -> None:
+    """Says which of a program's arguments look as if they were meant for us."""
+    known = _late_options()._option_string_actions
+    given = [argument.partition("=")[0] for argument in arguments]
+    ours = [name for name in given if name in known]
+    if ours:
+        print(
+            f"tensorloom explain: the program is given {', '.join(ours)}; options of "
+            "explain stand before the program",
+            file=sys.stderr,
+        )
 
 
 def _program(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import tensorloom as tf
 from tensorloom.cli.main import main
 
 PROGRAM = """
@@ -93,3 +94,18 @@ def test_what_is_not_there(program: str, capsys: pytest.CaptureFixture[str]) -> 
     assert "steps 0 to 1" in capsys.readouterr().err
     assert main(["explain", "no_such_model"]) == 2
     assert "no_such_model" in capsys.readouterr().err
+
+
+def test_options_after_the_target(
+    program: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with tf.Graph().as_default() as graph:
+        tf.add(1, 2, name="three")
+    model = tmp_path / "graph.pb"
+    model.write_bytes(graph.as_graph_def().SerializeToString())
+    assert main(["explain", str(model), "--fetch", "three", "--node", "three"]) == 0
+    assert "three = Add" in capsys.readouterr().out
+    assert main(["explain", program, "0", "--node", "y"]) == 0
+    captured = capsys.readouterr()
+    assert "the program is given --node;" in captured.err
+    assert "y = MatMul" not in captured.out
