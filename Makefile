@@ -7,6 +7,7 @@ VENV ?= .venv
 PEER115 ?= .venv-tf115
 PEER221 ?= .venv-tf221
 TENSORBOARD ?= .venv-tensorboard
+UCX ?= .venv-ucx
 BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # Each index of a compiled loop is looked at.
@@ -65,7 +66,7 @@ test: $(VENV)/.dev ## the tests that need nothing but Python
 
 .PHONY: test-all
 test-all: $(VENV)/.dev ## slow and multi-process tests too
-	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi and not clients and not compiler and not tensorboard" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -q -m "not peer and not browser and not engines and not capi and not clients and not compiler and not tensorboard and not ucx" $(PYTEST_ARGS)
 
 .PHONY: test-page
 test-page: $(VENV)/.dev ## the pages in headless Chromium, which it installs
@@ -87,6 +88,15 @@ test-engines: $(VENV)/.dev ## locks and launchers on ZooKeeper, etcd, Redis, Ray
 		$(SUDO) apt-get install -y --no-install-recommends zookeeper etcd-server redis-server
 	$(INSTALL) -e '.[locks,ray]'
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m engines $(PYTEST_ARGS)
+
+.PHONY: test-ucx
+test-ucx: $(VENV)/.dev ## large tensors over UCX, in an environment beside .venv
+	test -e $(UCX)/.complete || { $(BIN)/python -m venv $(UCX) && \
+		$(UCX)/bin/python -m pip install --quiet -c constraints.txt 'ucxx-cu12>=0.45' && \
+		$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+			> $$($(UCX)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tensorloom.pth && \
+		touch $(UCX)/.complete; }
+	PYTHONPATH=. OMP_NUM_THREADS=1 $(UCX)/bin/python -m pytest -q -m ucx tests/transport tests/cluster/test_networks.py $(PYTEST_ARGS)
 
 .PHONY: test-compiled
 test-compiled: $(VENV)/.dev ## marked operations as machine code; needs g++, which it installs
@@ -165,5 +175,5 @@ test-clients: clients-tools clients peer ## the clients in C, Go and so on, each
 
 .PHONY: clean
 clean: ## remove what these commands made, environments included
-	rm -rf .venv .venv-tf115 .venv-tf221 .venv-tensorboard build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits digits.png
+	rm -rf .venv .venv-tf115 .venv-tf221 .venv-tensorboard .venv-ucx build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache digits digits.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

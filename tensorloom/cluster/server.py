@@ -28,6 +28,7 @@ from tensorloom.master.run.master_service import MasterService
 from tensorloom.train.cluster_spec import ClusterSpec
 from tensorloom.transport.grpc import stream_server
 from tensorloom.transport.grpc.server import GrpcServer
+from tensorloom.transport.memory import ucx
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
 from tensorloom.transport.peers import host_port, security
 from tensorloom.transport.sockets import address as socket_address
@@ -85,7 +86,8 @@ class Server:
             `ClusterSpec` is made of.
           job_name, task_index: which task this is; may be left out where the
             `ServerDef` says it or the cluster has one task alone.
-          protocol: "grpc", also if None.
+          protocol: "grpc", also if None; "grpc+ucx" for large tensors over UCX (RDMA)
+            between machines whose tasks all have it.
           config: a `tf.ConfigProto` for the devices of the task.
           start: whether to answer at once.
           deny_ops: ops that are not run for clients: their names, patterns such as
@@ -98,6 +100,7 @@ class Server:
           errors.InvalidArgumentError: the task is not in the cluster, or an address of
             it is no `host:port`.
           errors.NotFoundError: nobody speaks the protocol.
+          ImportError: UCX is asked for, and not installed.
           errors.UnknownError: the address cannot be listened on.
           errors.UnavailableError: TENSORLOOM_COORDINATION names a lock service that
             does not answer.
@@ -106,13 +109,16 @@ class Server:
             server_or_cluster_def, job_name, task_index, protocol, config
         )
         server_def = self._server_def
-        if server_def.protocol not in ("grpc", "grpc+loom"):
+        if server_def.protocol not in ("grpc", "grpc+loom", "grpc+ucx"):
             raise errors.NotFoundError(
                 None,
                 None,
                 f"No server factory registered for the given ServerDef: {server_def}\n"
                 "The available server factories are: [ GRPC_SERVER ]",
             )
+        if server_def.protocol == "grpc+ucx":
+            ucx.enable()
+        ucx.enable_if_asked()
         cluster = ClusterSpec(server_def.cluster)
         self._host, port = own_address(cluster, server_def)
         for address in cluster.addresses().values():

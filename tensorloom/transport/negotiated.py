@@ -14,6 +14,7 @@ from tensorloom.framework import errors
 from tensorloom.transport.grpc import stream as grpc_stream
 from tensorloom.transport.grpc.channel import GrpcChannel, Options
 from tensorloom.transport.grpc.stream_connection import SCHEME
+from tensorloom.transport.memory import ucx
 from tensorloom.transport.peers import security
 from tensorloom.transport.sockets import address as socket_address
 from tensorloom.transport.sockets.channel import SocketChannel
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tensorloom.transport.interface import Done, PendingCall
     from tensorloom.transport.wire.methods import Method
 
-#: "grpc" keeps to gRPC between our own tasks too.
+#: "grpc" keeps to gRPC between our own tasks too; "ucx" offers UCX to them.
 TRANSPORT_VARIABLE: Final = "TENSORLOOM_TRANSPORT"
 
 
@@ -38,7 +39,12 @@ class NegotiatedChannel:
     def __init__(
         self, address: str, options: Options = (), tls: security.Tls | None = None
     ) -> None:
-        """Makes a channel; the arguments are those of `GrpcChannel`."""
+        """Makes a channel; the arguments are those of `GrpcChannel`.
+
+        Raises:
+          ImportError: the environment asks for UCX, which is not installed.
+        """
+        ucx.enable_if_asked()
         self._grpc = GrpcChannel(address, options, tls)
         self._socket: SocketChannel | None = None
 

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 SOCKET: Final = "socket"
 SHARED_MEMORY: Final = "shared memory"
+UCX: Final = "UCX"
 GRPC_STREAM: Final = "gRPC stream"
 GRPC_CALL: Final = "gRPC call"
-_WAYS: Final = (SOCKET, SHARED_MEMORY, GRPC_STREAM, GRPC_CALL)
+_WAYS: Final = (SOCKET, SHARED_MEMORY, UCX, GRPC_STREAM, GRPC_CALL)
 
 
 class Sent:

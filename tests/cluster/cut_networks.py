@@ -8,6 +8,7 @@ speak on the framed socket, over TCP.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -282,7 +283,42 @@ def peers_cut(tasks: Machines) -> None:
     session.close()
 
 
-ALL = (ps_cut, worker_cut, client_cut, cut_in_transfers, peers_cut)
+def over_ucx(tasks: Machines) -> None:
+    """Large tensors go over UCX, until the ps is killed; a new one is met again."""
+    training = Training(tasks.target("worker"))
+
+    def sent() -> int:
+        spec = ";".join(f"{job}={at[0]}" for job, at in tasks.cluster.items())
+        status = [sys.executable, "-m", "tensorloom", "status", "--json"]
+        told = subprocess.run(
+            [*status, "--cluster", spec], check=True, stdout=subprocess.PIPE, cwd=ROOT
+        ).stdout
+        rows = {row["name"]: row for row in map(json.loads, told.splitlines())}
+        return int(rows["ps 0"]["sent_bytes"]["UCX"])
+
+    before = sent()
+    for _ in range(10):
+        assert training.session.run(training.large) == 4_000_000
+    assert sent() - before >= 10 * 8_000_000
+
+    def transfers() -> None:
+        while True:
+            training.session.run(training.large)
+
+    for _ in range(3):
+        running = Running(transfers)
+        tasks.kill("ps")
+        running.lost(PS_NAME)
+        training.session.close()
+        tasks.start("ps")
+        training = Training(tasks.target("worker"))
+        before = sent()
+        training.session.run(training.large)
+        assert sent() - before >= 8_000_000
+    training.session.close()
+
+
+ALL = (ps_cut, worker_cut, client_cut, cut_in_transfers, peers_cut, over_ucx)
 SCENARIOS = {scenario.__name__: scenario for scenario in ALL}
 
 

@@ -19,6 +19,20 @@ SCENARIOS = ["ps_cut", "worker_cut", "client_cut", "cut_in_transfers", "peers_cu
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_cut_between_machines(scenario: str) -> None:
+    play(scenario)
+
+
+@pytest.mark.ucx
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("scenario", ["over_ucx", "ps_cut", "cut_in_transfers"])
+def test_machines_over_ucx(scenario: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENSORLOOM_TRANSPORT", "ucx")
+    monkeypatch.setenv("UCX_TLS", "tcp")
+    play(scenario)
+
+
+def play(scenario: str) -> None:
+    """Runs a scenario in a network of its own."""
     if not networks.is_possible():
         pytest.skip("no network namespaces for this user")
     done = subprocess.run(

@@ -6,13 +6,15 @@ another: its `Outbox.put` registers the buffers with the network card and puts t
 addresses and keys into the reference, and its `Inbox.take` reads them from there.
 
 A medium is asked once for each connection. Both ends must answer alike, from what they
-both know of it: its kind, and its addresses.
+both know of it: its kind, and its addresses. One whose ends must know more of each
+other is a `Meeting`: they tell each other their addresses when they say hello, if both
+tasks have been offered it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tensorloom.transport.memory.shared_memory import MAX_FILES, SharedMemory
 
@@ -24,11 +26,27 @@ if TYPE_CHECKING:
     from tensorloom.transport.memory.lent_memory import LentBody
     from tensorloom.transport.wire.packing import Buffer
 
-__all__ = ["MAX_FILES", "Inbox", "Medium", "Outbox", "inbox_of", "outbox_of", "use"]
+__all__ = [
+    "MAX_ADDRESS",
+    "MAX_FILES",
+    "End",
+    "Inbox",
+    "Medium",
+    "Meeting",
+    "Outbox",
+    "inbox_of",
+    "meet",
+    "offer",
+    "outbox_of",
+    "use",
+]
 
 
 class Outbox(Protocol):
     """One end of a connection, as it sends. One thread at a time."""
+
+    #: What `traffic` calls it.
+    way: str
 
     def put(
         self, buffers: Sequence[Buffer], size: int
@@ -45,6 +63,14 @@ class Outbox(Protocol):
         Returns:
           What the other end's `Inbox.take` needs, and files to send along, `MAX_FILES`
           at most; None when the connection itself is to carry the body.
+        """
+        ...
+
+    def sent(self) -> None:
+        """The frame with the reference was sent: waits until the body may change.
+
+        Raises:
+          OSError: the connection is broken, or its timeout passed.
         """
         ...
 
@@ -73,7 +99,29 @@ class Inbox(Protocol):
 
         Raises:
           errors.InvalidArgumentError: the reference is malformed.
+          OSError: the connection is broken, or its timeout passed.
         """
+        ...
+
+
+class End(Outbox, Inbox, Protocol):
+    """One end of a connection whose ends tell each other their addresses."""
+
+    @property
+    def address(self) -> bytes:
+        """What the other end has to know: at most `MAX_ADDRESS` bytes."""
+        ...
+
+    def join(self, address: bytes) -> None:
+        """Takes the other end's; from now on bodies may come, and can be put."""
+        ...
+
+
+class Meeting(Protocol):
+    """A way for large bodies whose ends have to know each other."""
+
+    def meet(self, connection: socket.socket) -> End | None:
+        """A connection's end; None where it does not reach."""
         ...
 
 
@@ -89,7 +137,10 @@ class Medium(Protocol):
         ...
 
 
+#: Longer addresses do not fit into a hello.
+MAX_ADDRESS: Final = 3072
 _media: list[Medium] = [SharedMemory()]
+_meetings: list[Meeting] = []
 
 
 def use(medium: Medium) -> Callable[[], None]:
@@ -100,6 +151,25 @@ def use(medium: Medium) -> Callable[[], None]:
     """
     _media.insert(0, medium)
     return lambda: _media.remove(medium)
+
+
+def offer(meeting: Meeting) -> Callable[[], None]:
+    """Offers to meet to the other ends of connections made later.
+
+    Returns:
+      A function that takes it out again.
+    """
+    _meetings.insert(0, meeting)
+    return lambda: _meetings.remove(meeting)
+
+
+def meet(connection: socket.socket) -> End | None:
+    """An end of the first meeting that reaches; None: there is none."""
+    for meeting in _meetings:
+        end = meeting.meet(connection)
+        if end is not None:
+            return end
+    return None
 
 
 def outbox_of(connection: socket.socket) -> Outbox | None:

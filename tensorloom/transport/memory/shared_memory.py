@@ -23,6 +23,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import sealed_file
+from tensorloom.transport import traffic
 from tensorloom.transport.memory import lent_memory
 from tensorloom.transport.memory.lent_memory import PART, Borrower, Lender, LentBody
 
@@ -95,6 +96,8 @@ class _Segment:
 class Outbox:
     """The segments that one end of a connection fills. One thread at a time."""
 
+    way = traffic.SHARED_MEMORY
+
     def __init__(self) -> None:
         self._segments: dict[int, _Segment] = {}
         self._lender = Lender()
@@ -154,6 +157,9 @@ class Outbox:
             self._segments.pop(number, None)
             return None, False
         return number, True
+
+    def sent(self) -> None:
+        """Nothing to wait for: bodies are copied, or lent."""
 
     def hung_up(self) -> None:
         """What is lent to the other end may never be given back."""

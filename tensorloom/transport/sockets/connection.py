@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from tensorloom.framework import errors
+from tensorloom.transport.memory import media
 from tensorloom.transport.peers.hangups import hangups
 from tensorloom.transport.sockets import address as socket_address
 from tensorloom.transport.sockets.call_link import ConnectionEnd
@@ -69,10 +70,26 @@ class Connection:
         hangups.watch(self.socket, self.hung_up)
 
     def _greet(self, token: bytes) -> None:
-        self.writer.write(frames.HELLO, header=PROTOCOL + b"\0" + token)
-        answer = self.reader.read(0, MAX_HELLO)
-        if answer.kind == frames.ERROR:
-            raise status.from_wire(answer.code, answer.header.decode(errors="replace"))
+        end = media.meet(self.socket)
+        try:
+            self.writer.write(
+                frames.HELLO,
+                frames.MEETS if end is not None else 0,
+                PROTOCOL + b"\0" + token,
+            )
+            answer = self.reader.read(0, MAX_HELLO)
+            if answer.kind == frames.ERROR:
+                message = answer.header.decode(errors="replace")
+                raise status.from_wire(answer.code, message)
+            if end is not None and answer.method == frames.MEETS:
+                self.writer.write(frames.HELLO, header=end.address)
+                end.join(answer.header.removeprefix(PROTOCOL))
+                self.reader.use(end)
+                self.writer.use(end)
+                end = None  # the writer's
+        finally:
+            if end is not None:
+                end.close()
 
     def fileno(self) -> int:
         """The socket's number, for `select.poll`."""

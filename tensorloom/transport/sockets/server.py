@@ -11,6 +11,7 @@ from typing import Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import threads
+from tensorloom.transport.memory import media
 from tensorloom.transport.peers.hangups import hangups
 from tensorloom.transport.sockets import address as socket_address
 from tensorloom.transport.sockets.call_link import ConnectionEnd
@@ -120,8 +121,15 @@ class SocketServer:
         if not is_known:
             writer.write(frames.ERROR, header=NO_PEER, code=errors.UNAUTHENTICATED)
             return False
+        end = media.meet(connection) if hello.method == frames.MEETS else None
+        if end is None:
+            writer.write(frames.HELLO, header=PROTOCOL)
+        else:
+            reader.use(end)
+            writer.use(end)
+            writer.write(frames.HELLO, frames.MEETS, PROTOCOL + end.address)
+            end.join(reader.read(0, MAX_HELLO).header)
         connection.settimeout(None)
-        writer.write(frames.HELLO, header=PROTOCOL)
         return True
 
     def _answer_all(

@@ -44,14 +44,17 @@ MAX_BODY: Final = 2**40
 _MAX_BUFFERS: Final = 512
 
 # Kinds.
-HELLO: Final = 1
+HELLO: Final = 1  # method: `MEETS` or 0
 CALL: Final = 2  # header: a protobuf request
 VALUES: Final = 3  # header: as the method has it; body: packed values
 REPLY: Final = 4
 ERROR: Final = 5  # code: the status; header: the message
-#: Beside a kind: the body is in shared memory, and a reference to it stands here.
+#: Beside a kind: a medium has the body, and a reference to it stands here.
 SHARED: Final = 0x80
 
+
+#: Beside a hello: who says it would use a medium whose ends know each other.
+MEETS: Final = 1
 
 _NO_BODY: Final = np.empty(0, np.uint8)
 
@@ -119,12 +122,12 @@ class FrameWriter:
     def _put(
         self, body: Sequence[Buffer], size: int
     ) -> tuple[bytes, Sequence[int]] | None:
-        """Puts a body into shared memory; None: it goes with its frame."""
+        """Gives a body to the medium; None: it goes with its frame."""
         assert self._outbox is not None
         begin = perf_counter()
         shared = self._outbox.put(body, size)
         if shared is not None:
-            self._sent.add(traffic.SHARED_MEMORY, size, perf_counter() - begin)
+            self._sent.add(self._outbox.way, size, perf_counter() - begin)
         return shared
 
     def write_small(
@@ -173,7 +176,17 @@ class FrameWriter:
             content = content[sent:]
         if content:
             self._connection.sendall(content)
-        self._sent.add(traffic.SOCKET, size, perf_counter() - begin)
+        end = perf_counter()
+        self._sent.add(traffic.SOCKET, size, end - begin)
+        if self._outbox is not None:
+            self._outbox.sent()
+            self._sent.add(self._outbox.way, 0, perf_counter() - end)
+
+    def use(self, outbox: media.Outbox) -> None:
+        """Gives large bodies to a medium that the other side is ready for."""
+        before, self._outbox = self._outbox, outbox
+        if before is not None:
+            before.close()
 
     def hung_up(self) -> None:
         """The other side is gone; any thread may say so."""
@@ -203,6 +216,10 @@ class FrameReader:
         self._left = b""  # what came behind the last frame
         self._inbox = media.inbox_of(connection)
         self._files: list[int] = []  # that came with the last bytes
+
+    def use(self, inbox: media.Inbox) -> None:
+        """Takes large bodies from a medium."""
+        self._inbox = inbox
 
     @property
     def has_more(self) -> bool:
@@ -262,7 +279,7 @@ class FrameReader:
     def _shared_body(self, reference: bytes) -> np.ndarray[Any, Any] | LentBody:
         if self._inbox is None:
             raise errors.InvalidArgumentError(
-                None, None, "Shared memory does not reach over this connection"
+                None, None, "No medium for large bodies reaches over this connection"
             )
         return self._inbox.take(reference, self._files)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
+from tensorloom.transport import traffic
 from tensorloom.transport.memory import media
 from tensorloom.transport.wire import frames
 
@@ -31,6 +32,8 @@ class Card:
 
 
 class Outbox:
+    way = traffic.SOCKET
+
     def __init__(self, card: Card) -> None:
         self._card = card
 
@@ -43,6 +46,9 @@ class Outbox:
             keys.append(np.frombuffer(view, np.uint8).ctypes.data)
             self._card.registered[keys[-1]] = view
         return np.array(keys, np.int64).tobytes(), ()
+
+    def sent(self) -> None:
+        pass
 
     def hung_up(self) -> None:
         pass
