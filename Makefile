@@ -92,7 +92,7 @@ test-engines: $(VENV)/.dev ## locks and launchers on ZooKeeper, etcd, Redis, Ray
 .PHONY: test-ucx
 test-ucx: $(VENV)/.dev ## large tensors over UCX, in an environment beside .venv
 	test -e $(UCX)/.complete || { $(BIN)/python -m venv $(UCX) && \
-		$(UCX)/bin/python -m pip install --quiet -c constraints.txt 'ucxx-cu12>=0.45' && \
+		$(UCX)/bin/python -m pip install --quiet -c constraints.txt 'ucxx-cu12>=0.52' && \
 		$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 			> $$($(UCX)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tensorloom.pth && \
 		touch $(UCX)/.complete; }
