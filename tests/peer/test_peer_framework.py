@@ -16,6 +16,7 @@ from tensorloom.protos.tensor_pb2 import TensorProto
 from tests.framework import recorded
 from tests.framework.types import test_dtypes
 from tests.peer.peers import Peer, read_array
+from tests.protos.test_fields import OWN_FIELDS_FROM
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -99,8 +100,10 @@ def _messages() -> list[type[Message]]:
 
 
 def _fill(message: Any, depth: int, counter: list[int]) -> None:
-    """Sets every field (of a oneof the last) to a value of its own."""
+    """Sets every field of TensorFlow's (of a oneof the last) to a value of its own."""
     for field in message.DESCRIPTOR.fields:
+        if field.number >= OWN_FIELDS_FROM:
+            continue
         counter[0] += 1
         kind = field.message_type
         if kind is not None and kind.GetOptions().map_entry:
