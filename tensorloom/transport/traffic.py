@@ -15,6 +15,7 @@ from typing import Any, Final
 SOCKET: Final = "socket"
 SHARED_MEMORY: Final = "shared memory"
 UCX: Final = "UCX"
+OTHER_MEDIUM: Final = "other medium"  # of a user, without a name of its own
 GRPC_STREAM: Final = "gRPC stream"
 GRPC_CALL: Final = "gRPC call"
 _WAYS: Final = (SOCKET, SHARED_MEMORY, UCX, GRPC_STREAM, GRPC_CALL)

@@ -43,10 +43,12 @@ __all__ = [
 
 
 class Outbox(Protocol):
-    """One end of a connection, as it sends. One thread at a time."""
+    """One end of a connection, as it sends. One thread at a time.
 
-    #: What `traffic` calls it.
-    way: str
+    It may have two things more: `way`, what `traffic` calls it, and `until_taken()`,
+    which is called when the frame with the reference was sent, and waits until the body
+    may change. It raises OSError if the connection is broken, or its timeout passed.
+    """
 
     def put(
         self, buffers: Sequence[Buffer], size: int
@@ -63,14 +65,6 @@ class Outbox(Protocol):
         Returns:
           What the other end's `Inbox.take` needs, and files to send along, `MAX_FILES`
           at most; None when the connection itself is to carry the body.
-        """
-        ...
-
-    def sent(self) -> None:
-        """The frame with the reference was sent: waits until the body may change.
-
-        Raises:
-          OSError: the connection is broken, or its timeout passed.
         """
         ...
 

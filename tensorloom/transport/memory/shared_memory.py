@@ -158,9 +158,6 @@ class Outbox:
             return None, False
         return number, True
 
-    def sent(self) -> None:
-        """Nothing to wait for: bodies are copied, or lent."""
-
     def hung_up(self) -> None:
         """What is lent to the other end may never be given back."""
         self._lender.end()

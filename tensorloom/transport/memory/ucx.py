@@ -185,8 +185,8 @@ class UcxEnd:
                 self._sent.append((request, piece))
         return np.array([len(piece) for piece in pieces], "<u8").tobytes(), ()
 
-    def sent(self) -> None:
-        """Waits until the body is taken; see `media.Outbox.sent`."""
+    def until_taken(self) -> None:
+        """Waits until the body is taken; see `media.Outbox`."""
         # There is no limit: the other task may turn to it late. If it is silent, or
         # gone, the connection is shut.
         self._wait(self._sent, 0.0)

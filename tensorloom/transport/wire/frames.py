@@ -85,8 +85,8 @@ class FrameWriter:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._outbox = media.outbox_of(connection)
         self._sent = traffic.Sent()
+        self._take_outbox(media.outbox_of(connection))
 
     def write(
         self,
@@ -127,7 +127,7 @@ class FrameWriter:
         begin = perf_counter()
         shared = self._outbox.put(body, size)
         if shared is not None:
-            self._sent.add(self._outbox.way, size, perf_counter() - begin)
+            self._sent.add(self._way, size, perf_counter() - begin)
         return shared
 
     def write_small(
@@ -178,15 +178,21 @@ class FrameWriter:
             self._connection.sendall(content)
         end = perf_counter()
         self._sent.add(traffic.SOCKET, size, end - begin)
-        if self._outbox is not None:
-            self._outbox.sent()
-            self._sent.add(self._outbox.way, 0, perf_counter() - end)
+        if self._until_taken is not None:
+            self._until_taken()
+            self._sent.add(self._way, 0, perf_counter() - end)
 
     def use(self, outbox: media.Outbox) -> None:
         """Gives large bodies to a medium that the other side is ready for."""
-        before, self._outbox = self._outbox, outbox
+        before = self._outbox
+        self._take_outbox(outbox)
         if before is not None:
             before.close()
+
+    def _take_outbox(self, outbox: media.Outbox | None) -> None:
+        self._outbox = outbox
+        self._way: str = getattr(outbox, "way", traffic.OTHER_MEDIUM)
+        self._until_taken = getattr(outbox, "until_taken", None)
 
     def hung_up(self) -> None:
         """The other side is gone; any thread may say so."""

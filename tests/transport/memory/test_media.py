@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tensorloom.framework import errors
-from tensorloom.transport import traffic
 from tensorloom.transport.memory import media
 from tensorloom.transport.wire import frames
 
@@ -32,8 +31,6 @@ class Card:
 
 
 class Outbox:
-    way = traffic.SOCKET
-
     def __init__(self, card: Card) -> None:
         self._card = card
 
@@ -46,9 +43,6 @@ class Outbox:
             keys.append(np.frombuffer(view, np.uint8).ctypes.data)
             self._card.registered[keys[-1]] = view
         return np.array(keys, np.int64).tobytes(), ()
-
-    def sent(self) -> None:
-        pass
 
     def hung_up(self) -> None:
         pass

@@ -54,7 +54,7 @@ class End:
         self._place.bodies[self.met] = b"".join(bytes(buffer) for buffer in buffers)
         return self.met, ()
 
-    def sent(self) -> None:
+    def until_taken(self) -> None:
         self.sends += 1
 
     def take(self, reference: bytes, files: list[int]) -> np.ndarray[Any, Any]:
