@@ -14,7 +14,7 @@ from tensorloom.client.functions import func_graph, library_bodies
 from tensorloom.client.functions.func_graph import FuncGraph
 from tensorloom.client.gradients import body_graphs, graph_mutation
 from tensorloom.client.gradients.gradient_graph import GradientGraph, gradient_scope
-from tensorloom.client.gradients.gradient_zeros import is_trainable
+from tensorloom.client.gradients.gradient_zeros import is_trainable, takes_number_zeros
 from tensorloom.client.gradients.gradients import build_gradients
 from tensorloom.framework.functions import symbolic_gradient
 from tensorloom.framework.functions.classic_op_types import MERGES
@@ -287,14 +287,6 @@ def _node(op: Operation, called: NameAttrList, grads: Any) -> list[Any]:
     ]
 
 
-def _has_zeros(argument: Tensor) -> bool:
-    """Whether an argument without a gradient gets zeros as its gradient."""
-    return is_trainable(argument) and argument.dtype not in (
-        dtypes.resource,
-        dtypes.variant,
-    )
-
-
 def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
     """A call of the gradient, which runs the body anew, with all its effects."""
     scope = gradient_scope()
@@ -321,7 +313,7 @@ def _symbolic(op: Operation, function: FunctionIR, grads: Any) -> list[Any]:
             is_part=True,
         )
         found = [
-            fill_ops.zeros_like(x) if g is None and _has_zeros(x) else g
+            fill_ops.zeros_like(x) if g is None and takes_number_zeros(x) else g
             for x, g in zip(arguments, found, strict=True)
         ]
         wanted = [i for i, g in enumerate(found) if g is not None]

@@ -43,6 +43,12 @@ def takes_gradient(tensor: Tensor) -> bool:
     return is_trainable(tensor)
 
 
+def takes_number_zeros(tensor: Tensor) -> bool:
+    """`is_trainable`, but for handles and variants."""
+    kinds = (dtypes.resource, dtypes.variant)
+    return is_trainable(tensor) and tensor.dtype not in kinds
+
+
 def takes_zeros(output: Tensor) -> bool:
     """Handles of other resources than variables have no gradient, not even zeros."""
     if output._dtype == dtypes.resource:

@@ -17,12 +17,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.gradients import body_graphs, graph_mutation
-from tensorloom.client.gradients.gradient_zeros import is_trainable, zeros_like
+from tensorloom.client.gradients.gradient_zeros import (
+    is_trainable,
+    takes_number_zeros,
+    zeros_like,
+)
 from tensorloom.framework.functions.functional_op_types import BRANCHES, LOOPS
 from tensorloom.framework.graph.classic_node_counts import is_classic
 from tensorloom.framework.graph.default_graph import get_default_graph
 from tensorloom.framework.registry.gradient_registry import get_gradient_function
-from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.indexed_slices import IndexedSlices
 from tensorloom.ops.array import identity as identity_ops
 
@@ -46,7 +49,7 @@ def add_zeros(
     unread = [
         output
         for output, gradient in zip(op._outputs[:own], received, strict=False)
-        if gradient is None and _takes_zeros(output)
+        if gradient is None and takes_number_zeros(output)
     ]
     waits: dict[int, list[Tensor]] = {}
     for output in unread:
@@ -61,20 +64,13 @@ def add_zeros(
     return result
 
 
-def _takes_zeros(tensor: Tensor) -> bool:
-    return is_trainable(tensor) and tensor.dtype not in (
-        dtypes.resource,
-        dtypes.variant,
-    )
-
-
 def _waiting(tensor: Tensor, gradient: Any, outputs: list[Tensor]) -> Any:
     """A gradient of a tensor that comes after the outputs."""
     # A control edge from the node itself would stand for all of its results.
     alone = [identity_ops.identity(output) for output in outputs]
     with get_default_graph().control_dependencies(alone):
         if gradient is None:
-            return zeros_like(tensor) if _takes_zeros(tensor) else None
+            return zeros_like(tensor) if takes_number_zeros(tensor) else None
         if isinstance(gradient, IndexedSlices):
             values = identity_ops.identity(gradient.values)
             return IndexedSlices(values, gradient.indices, gradient.dense_shape)
