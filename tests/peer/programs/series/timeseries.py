@@ -134,6 +134,7 @@ result = [
 import importlib
 import os
 import tempfile
+import time
 base = tf.__name__ + ".contrib.timeseries.python.timeseries."
 pipeline, math_utils, utils = [importlib.import_module(base + name) for name in ("input_pipeline", "math_utils", "model_utils")]
 folder = tempfile.mkdtemp()
@@ -153,8 +154,14 @@ with tf.Session() as sess:
     sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
     coordinator = tf.train.Coordinator()
     threads = tf.train.start_queue_runners(sess, coordinator)
-    first = sess.run(statistics)
-    got = [sess.run(whole), sess.run(arrays), first, {k: v.shape for k, v in sess.run(csv_windows).items()}]
+    # A reader of whole files that is quicker than its queue's thread finds the queue closed.
+    limiter = [v for v in tf.local_variables() if "epoch_limiter" in v.name][-1]
+    def run(fetches):
+        while sess.run(limiter) < 2:
+            time.sleep(0.01)
+        return sess.run(fetches)
+    first = run(statistics)
+    got = [run(whole), sess.run(arrays), first, {k: v.shape for k, v in sess.run(csv_windows).items()}]
     random_windows = sess.run(windows)
     got.append([{k: v.shape for k, v in random_windows.items()}, (np.diff(random_windows["times"], axis=1) == 1).all()])
     coordinator.request_stop()
