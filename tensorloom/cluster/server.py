@@ -21,6 +21,7 @@ from tensorloom.cluster.server_def import (
 from tensorloom.cluster.task_state import task_state
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors
+from tensorloom.framework.collective import op_keys
 from tensorloom.framework.export import export
 from tensorloom.framework.registry.op_policy import OpPolicy
 from tensorloom.framework.runtime import session_config
@@ -31,6 +32,7 @@ from tensorloom.transport.grpc.server import GrpcServer
 from tensorloom.transport.memory import ucx
 from tensorloom.transport.negotiated import NegotiatedChannel, only_grpc
 from tensorloom.transport.peers import host_port, security
+from tensorloom.transport.peers.liveness import task_timeout_s
 from tensorloom.transport.sockets import address as socket_address
 from tensorloom.transport.sockets.frame_answers import FrameAnswers
 from tensorloom.transport.sockets.server import SocketServer
@@ -140,6 +142,9 @@ class Server:
             self.start()
 
     def _make_task(self, cluster: ClusterSpec, server_def: Any) -> None:
+        self._own_address = cluster.task_address(
+            server_def.job_name, server_def.task_index
+        )
         torch_threads.share_cores(tasks_on_this_machine(cluster, server_def))
         config = session_config.from_proto(server_def.default_session_config)
         devices = make_devices(self._task, config.device_count, config.device_options())
@@ -344,8 +349,10 @@ class Server:
             self._worker.cleanup_all(containers)
 
     def collect_garbage(self) -> None:
-        """Drops what masters and clients that are gone have left here."""
+        """Drops what has been left here; ends waits that can have no other end."""
         self._worker.steps.sweep()
+        if self._worker.collectives is not None:
+            self._worker.collectives.waits.check(task_timeout_s())
         idle_s = session_idle_s()
         if idle_s:
             self._masters.collect_idle(idle_s)
@@ -367,6 +374,7 @@ class Server:
             server.stop()
         self._worker.close()
         self._directory.close()
+        op_keys.leave(self._own_address)
         self._stopped.set()
 
     @staticmethod
@@ -405,7 +413,11 @@ def _collect_garbage_periodically(
     stopped: threading.Event, reference: weakref.ref[Server]
 ) -> None:
     """Collects garbage now and then, as long as the server is there and runs."""
-    period_s = min(_GARBAGE_PERIOD_S, session_idle_s() or _GARBAGE_PERIOD_S)
+    period_s = min(
+        _GARBAGE_PERIOD_S,
+        session_idle_s() or _GARBAGE_PERIOD_S,
+        task_timeout_s() / 2,  # see `Waits.check`
+    )
     while not stopped.wait(period_s):
         server = reference()
         if server is None:

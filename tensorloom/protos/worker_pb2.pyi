@@ -83,6 +83,7 @@ class TaskInfo(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     ENDPOINT_FIELD_NUMBER: _builtins.int
     TASK_FIELD_NUMBER: _builtins.int
+    WAITING_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     task: _builtins.str
     """"/job:worker/replica:0/task:0" """
@@ -90,20 +91,58 @@ class TaskInfo(_message.Message):
     def endpoint(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where the task takes calls beside gRPC: "unix:PATH", "tcp:HOST:PORT"."""
 
+    @_builtins.property
+    def waiting(self) -> _containers.RepeatedCompositeFieldContainer[Global___WaitingCollective]: ...
     def __init__(
         self,
         *,
         version: _builtins.str = ...,
         endpoint: _abc.Iterable[_builtins.str] | None = ...,
         task: _builtins.str = ...,
+        waiting: _abc.Iterable[Global___WaitingCollective] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["endpoint", b"endpoint", "task", b"task", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["endpoint", b"endpoint", "task", b"task", "version", b"version", "waiting", b"waiting"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TaskInfo: _TypeAlias = TaskInfo  # noqa: Y015
+
+@_typing.final
+class WaitingCollective(_message.Message):
+    """A collective with other tasks' members that a task is in."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GROUP_KEY_FIELD_NUMBER: _builtins.int
+    INSTANCE_KEY_FIELD_NUMBER: _builtins.int
+    STEP_ID_FIELD_NUMBER: _builtins.int
+    FOR_S_FIELD_NUMBER: _builtins.int
+    ENDED_S_FIELD_NUMBER: _builtins.int
+    group_key: _builtins.int
+    instance_key: _builtins.int
+    step_id: _builtins.int
+    for_s: _builtins.float
+    """how long it has been, or was"""
+    ended_s: _builtins.float
+    """how long ago it was given up as hopeless; 0: it was not"""
+    def __init__(
+        self,
+        *,
+        group_key: _builtins.int = ...,
+        instance_key: _builtins.int = ...,
+        step_id: _builtins.int = ...,
+        for_s: _builtins.float = ...,
+        ended_s: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ended_s", b"ended_s", "for_s", b"for_s", "group_key", b"group_key", "instance_key", b"instance_key", "step_id", b"step_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WaitingCollective: _TypeAlias = WaitingCollective  # noqa: Y015
 
 @_typing.final
 class CreateWorkerSessionRequest(_message.Message):

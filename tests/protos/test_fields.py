@@ -65,7 +65,7 @@ def _describe_field(field: FieldDescriptor) -> str:
 
 
 # What tensorloom's tasks tell each other beside TensorFlow's fields.
-OWN_MESSAGES = ("SessionFence", "TaskInfo")
+OWN_MESSAGES = ("SessionFence", "TaskInfo", "WaitingCollective")
 OWN_FIELDS_FROM = 15000
 
 

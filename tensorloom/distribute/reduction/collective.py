@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.program import program_log
 from tensorloom.distribute.reduction import copies
@@ -22,6 +22,8 @@ from tensorloom.distribute.reduction.cross_device import (
 from tensorloom.distribute.values.device_maps import SingleDeviceMap
 from tensorloom.distribute.values.distributed_values import Mirrored
 from tensorloom.distribute.values.regrouping import regroup
+from tensorloom.framework.collective import op_keys
+from tensorloom.framework.collective.op_keys import ClusterPlace
 from tensorloom.framework.devices.device_spec import DeviceSpec
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import control_dependencies, device, name_scope
@@ -42,14 +44,8 @@ class CollectiveCommunication(enum.Enum):
     NCCL = "NCCL"
 
 
-class _OpKeys(threading.local):
-    """The next key of a thread: replicas that are built side by side get the same."""
-
-    next_key: int | None = None
-
-
-_op_keys = _OpKeys()
 _lock = threading.Lock()
+_NO_CLUSTER: Final = ClusterPlace()
 
 
 class CollectiveKeys:
@@ -59,6 +55,7 @@ class CollectiveKeys:
       group_key_start: the first key of a group of devices.
       op_instance_key_start: the first key of an operation.
       variable_instance_key_start: the first key of a variable.
+      place: this process's place in the cluster whose tasks take part.
     """
 
     def __init__(
@@ -66,12 +63,14 @@ class CollectiveKeys:
         group_key_start: int = 1,
         op_instance_key_start: int = 100,
         variable_instance_key_start: int = 1000000,
+        place: ClusterPlace = _NO_CLUSTER,
     ) -> None:
         assert op_instance_key_start != variable_instance_key_start
         self._group_key = group_key_start
         self._group_keys: dict[str, int] = {}
         self._op_instance_key_start = op_instance_key_start
         self._variable_instance_key = variable_instance_key_start
+        self._place = place
 
     def get_group_key(self, devices: Sequence[str]) -> int:
         """The key of a group of devices, by their types and numbers."""
@@ -85,11 +84,7 @@ class CollectiveKeys:
 
     def get_op_instance_key(self) -> int:
         """A new key of an operation."""
-        key = self._op_instance_key_start
-        if _op_keys.next_key is not None:
-            key = _op_keys.next_key
-        _op_keys.next_key = key + 1
-        return key
+        return op_keys.new_key(self._place, self._op_instance_key_start)
 
     def get_variable_instance_key(self) -> int:
         """A new key of a variable."""

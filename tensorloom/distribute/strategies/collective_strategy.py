@@ -24,6 +24,7 @@ from tensorloom.distribute.strategies.mirrored import MirroredExtended
 from tensorloom.distribute.strategies.strategy import Strategy
 from tensorloom.distribute.values import device_names
 from tensorloom.distribute.values.distributed_values import DistributedValues, Mirrored
+from tensorloom.framework.collective.op_keys import ClusterPlace
 from tensorloom.framework.export import export
 from tensorloom.framework.graph.graph import control_dependencies, device
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
@@ -85,7 +86,7 @@ class CollectiveExtended(MirroredExtended):
         gpus = _gpus_of(cluster_resolver)
         names = devices or device_names.local_devices_from_num_gpus(gpus)
         self._worker_device = device_names.canonicalize("/device:CPU:0")
-        self._start(names, gpus)
+        self._start(names, gpus, ClusterPlace())
         self._cluster_spec: Any = None
         self._task_type: Any = None
         self._task_id: Any = None
@@ -116,16 +117,17 @@ class CollectiveExtended(MirroredExtended):
         worker = self._worker_device = f"/job:{task_type}/task:{task_id}"
         gpus = _gpus_of(cluster_resolver)
         names = tuple(f"{worker}/device:GPU:{i}" for i in range(gpus)) or (worker,)
-        self._start(names, gpus)
+        address = spec.task_address(task_type, task_id)
+        self._start(names, gpus, ClusterPlace(address, repr(spec.as_dict())))
         self._input_workers = InputWorkers(
             self._device_map, [(worker, self.worker_devices)]
         )
         self._default_device = worker
         self._rpc_layer = cluster_resolver.rpc_layer
 
-    def _start(self, devices: Sequence[str], gpus: int) -> None:
+    def _start(self, devices: Sequence[str], gpus: int, place: ClusterPlace) -> None:
         self._host_input_device = SingleDevice(self._worker_device)
-        self._collective_keys = CollectiveKeys()
+        self._collective_keys = CollectiveKeys(place=place)
         self._cross_device_ops = CollectiveAllReduce(
             num_workers=self._num_workers,
             num_gpus_per_worker=gpus,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from tensorloom.framework.runtime.cancellation import CancellationManager
     from tensorloom.worker.collective.groups import Group
+    from tensorloom.worker.collective.waits import Wait
     from tensorloom.worker.run.step_table import StepRendezvous
 
 # Called once with (response, None) or (None, error).
@@ -81,6 +82,7 @@ class Exchange:
         incarnations: dict[str, int],
         key: str,
         cancellation: CancellationManager,
+        wait: Wait,
     ) -> None:
         """Makes it.
 
@@ -92,6 +94,7 @@ class Exchange:
           incarnations: of all members' devices.
           key: what tells the collective from others of the step, and its rounds.
           cancellation: of the step.
+          wait: is told which member is waited for.
         """
         self.devices: Sequence[str] = group.devices
         self.rank = self.devices.index(device)
@@ -101,6 +104,7 @@ class Exchange:
         self._incarnations = incarnations
         self._key = key
         self._cancellation = cancellation
+        self._wait = wait
         self._sent: dict[str, str] = {}  # to which device, by key
 
     @property
@@ -188,6 +192,7 @@ class Exchange:
           errors.OpError: it cannot come.
         """
         name = self._name(rank, self.rank, part)
+        self._wait.device = self.devices[rank]
         value = received_host(self._rendezvous.recv(name, self._cancellation))
         found = np.asarray(value)
         if found.dtype != dtype or found.size != count:

@@ -18,10 +18,12 @@ from tensorloom.worker.collective.exchange import Exchange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from tensorloom.framework.collective.requests import CollectiveRequest
     from tensorloom.worker.collective.groups import Group
     from tensorloom.worker.collective.task_collectives import TaskCollectives
+    from tensorloom.worker.collective.waits import Wait
     from tensorloom.worker.run.step_table import StepRendezvous
 
 _Result = TypeVar("_Result")
@@ -52,7 +54,7 @@ class StepCollectives:
         """Whether its members are all of this system, on several tasks."""
         if request.group_size < 2 or not self._task.leader_of(request.leader):
             return False
-        group = self._limited(request, cancellation, self._task.group_of)
+        group = self._limited(request, cancellation, self._group)
         if group is None or group.tasks == (self._task.task,):
             return False
         return self._is_own(group)
@@ -87,20 +89,34 @@ class StepCollectives:
     def _run(
         self, request: CollectiveRequest, cancellation: CancellationManager
     ) -> tuple[bool, Any]:
-        group = self._task.group_of(request, cancellation)
-        if group is None or group.tasks == (self._task.task,):
-            return False, None
-        try:
-            return True, self._among(group, request, cancellation)
-        except errors.OpError:
-            self._task.doubt(group)
-            raise
+        with self._waiting(request, cancellation) as wait:
+            group = wait.group = self._task.group_of(request, cancellation)
+            if group is None or group.tasks == (self._task.task,):
+                return False, None
+            try:
+                return True, self._among(group, request, cancellation, wait)
+            except errors.OpError:
+                self._task.doubt(group)
+                raise
+
+    def _waiting(
+        self, request: CollectiveRequest, cancellation: CancellationManager
+    ) -> AbstractContextManager[Wait]:
+        step_id = self._rendezvous.step_id
+        return self._task.waits.waiting(request, step_id, cancellation)
+
+    def _group(
+        self, request: CollectiveRequest, cancellation: CancellationManager
+    ) -> Group | None:
+        with self._waiting(request, cancellation):
+            return self._task.group_of(request, cancellation)
 
     def _among(
         self,
         group: Group,
         request: CollectiveRequest,
         cancellation: CancellationManager,
+        wait: Wait,
     ) -> Any:
         source = self._task.agree(
             request, group, self._rendezvous.step_id, cancellation
@@ -113,6 +129,7 @@ class StepCollectives:
             self._task.incarnations(group),
             self._key(request),
             cancellation,
+            wait,
         )
         result = self._done(request, group, exchange, source)
         exchange.finish()

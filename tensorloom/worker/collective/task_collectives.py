@@ -20,6 +20,7 @@ from tensorloom.worker.collective.groups import (
     is_full_name,
 )
 from tensorloom.worker.collective.sequences import Ended, StepSequences, next_id
+from tensorloom.worker.collective.waits import Waits
 
 if TYPE_CHECKING:
     import threading
@@ -56,6 +57,7 @@ class TaskCollectives:
         self.groups = GroupTable()
         self.instances = InstanceTable()
         self.sequences = StepSequences()
+        self.waits = Waits(task, peers)
         self._own = own_incarnations
         # Of this process, as the leader is told.
         self._life = next(iter(own_incarnations.values()), 0) & 0xFFFFFFFFFFFFFFFF

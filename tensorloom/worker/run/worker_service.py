@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
@@ -149,6 +150,9 @@ class WorkerService:
         for device in self._worker.devices():
             fill_device(response.device_attributes.add(), device)
         response.task_info.CopyFrom(self._info)
+        if self._worker.collectives is not None:
+            for told in self._worker.collectives.waits.told():
+                response.task_info.waiting.add(**asdict(told))
         return response
 
     def _create_worker_session(self, request: Any, call: Call) -> Any:
