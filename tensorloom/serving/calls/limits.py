@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import errors
 from tensorloom.framework.interfaces import StepContext, StepOptions
@@ -12,6 +13,10 @@ from tensorloom.framework.runtime.cancellation import CancellationManager
 
 if TYPE_CHECKING:
     import asyncio
+
+
+#: Requests up to this size are decoded by a thread that other calls wait for.
+LITTLE_BYTES: Final = 1 << 16
 
 
 @dataclass(slots=True)
@@ -23,6 +28,9 @@ class CallLimits:
     cancellation: CancellationManager = field(default_factory=CancellationManager)
     #: In whose thread the call runs, which must not wait; None: it has its own thread.
     loop: asyncio.AbstractEventLoop | None = None
+    #: Whether other calls wait for its thread, and whoever runs it can take it to
+    #: another one: see `leave_thread`.
+    shares_thread: bool = False
     #: The seconds that steps took so far, with their waiting for a batch.
     step_s: float = 0.0
 
@@ -53,7 +61,23 @@ class CallLimits:
             )
         return rest
 
+    async def leave_thread(self) -> None:
+        """Goes on in a thread of its own, where other calls share this one.
+
+        To be awaited before what can take long.
+        """
+        if self.shares_thread:
+            self.shares_thread = False
+            await _Leave()
+
     def cancel(self) -> None:
         """The caller is gone: what runs for it ends."""
         error = errors.CancelledError(None, None, "The caller is gone")
         self.cancellation.cancel(error)
+
+
+class _Leave:
+    """Gives the call back to who runs it."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield

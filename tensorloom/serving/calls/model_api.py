@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.framework import errors
 from tensorloom.serving.calls import about_models, examples
 from tensorloom.serving.calls import predict as predicting
+from tensorloom.serving.calls.step import finish
 from tensorloom.serving.logs import request_logs
 from tensorloom.serving.logs.log_options import is_below
 from tensorloom.serving.manager import model_config
@@ -60,13 +61,22 @@ class ModelApi:
 
     def predict(self, request: Any, call: Call) -> Any:
         """The `PredictResponse` to a `PredictRequest`."""
+        return finish(self.wait_predict(request, call))
 
-        def run(servable: Servable, request: Any, limits: CallLimits) -> Any:
-            response = predicting.predict(servable, request, limits, self._as_content)
+    async def wait_predict(self, request: Any, call: Call) -> Any:
+        """As `predict`; a call leaves a thread that it shares if it is not quick."""
+        spec = request.model_spec
+        if self.is_logged(spec.name):
+            await call.limits.leave_thread()
+        with (
+            self.observer.observed("Predict", spec.name, call),
+            self._held(spec, call) as servable,
+        ):
+            response = await predicting.predict(
+                servable, request, call.limits, self._as_content
+            )
             self._log("predict_log", servable, request, response)
             return response
-
-        return self._on_servable("Predict", request.model_spec, request, call, run)
 
     def _log(self, kind: str, servable: Servable, request: Any, response: Any) -> None:
         # A response with several heads has one in each of its results.

@@ -22,7 +22,7 @@ _METHODS: Final = (
 )
 
 
-def predict(
+async def predict(
     servable: Servable, request: Any, limits: CallLimits, as_content: bool = False
 ) -> Any:
     """The `PredictResponse` to a `PredictRequest`.
@@ -41,9 +41,11 @@ def predict(
     from tensorloom.protos.serving.predict_pb2 import PredictResponse
 
     signature = signature_for(servable, request.model_spec.signature_name)
+    if not all(map(tensor_values.is_little, request.inputs.values())):
+        await limits.leave_thread()
     values = _decode_inputs(signature, request.inputs)
     aliases = chosen_outputs(signature, request.output_filter)
-    outputs = run(servable, signature, values, aliases, limits)
+    outputs = await wait(servable, signature, values, aliases, limits)
     response = PredictResponse()
     fill_model_spec(
         response.model_spec, request.model_spec.name, signature.key, servable

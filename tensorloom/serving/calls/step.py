@@ -36,12 +36,15 @@ async def wait_step(
     """As `run_step`; a call of an event loop waits without its thread."""
     started = time.perf_counter()
     try:
-        step = limits.step()
-        if limits.loop is None:
+        step, start = limits.step(), servable.starter
+        if limits.loop is None and not limits.shares_thread:
             return servable.runner(feeds, fetches, step)
-        start = servable.starter
         if start is None and servable.is_quick(feeds, fetches):
-            return servable.run(feeds, fetches, step)
+            # It is over before anybody could end it: watching it costs half as much.
+            return servable.run(feeds, fetches)
+        if limits.loop is None:
+            await limits.leave_thread()
+            return servable.runner(feeds, fetches, step)
         outcome = Outcome(limits.loop)
         if start is None or not start(feeds, fetches, step, outcome):
             _start_in_thread(servable, feeds, fetches, step, outcome)

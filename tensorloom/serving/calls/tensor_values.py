@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 _LENGTH_DELIMITED: Final = 2
 # A message of a few bytes can stand for a tensor of equal elements of any size.
 _MOST_BYTES: Final = 1 << 31
+_LITTLE_ELEMENTS: Final = 1 << 14
+
+
+def is_little(proto: Any) -> bool:
+    """Whether the value in a message is soon decoded, whatever its shape claims."""
+    count: int = math.prod(d.size for d in proto.tensor_shape.dim)
+    return count <= _LITTLE_ELEMENTS
 
 
 def decode(proto: Any, slot: Slot) -> Any:

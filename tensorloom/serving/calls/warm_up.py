@@ -14,6 +14,7 @@ from tensorloom.framework import errors
 from tensorloom.serving.calls import examples
 from tensorloom.serving.calls.limits import CallLimits
 from tensorloom.serving.calls.predict import predict
+from tensorloom.serving.calls.step import finish
 from tensorloom.storage.files import filesystem
 from tensorloom.storage.records.record_io import tf_record_iterator
 from tensorloom.transport.wire import status
@@ -27,7 +28,7 @@ FILE: Final = "assets.extra/tf_serving_warmup_requests"
 MOST_RECORDS: Final = 1000
 
 _CALLS: Final[dict[str, Callable[[Any, Any, CallLimits], Any]]] = {
-    "predict_log": predict,
+    "predict_log": lambda *call: finish(predict(*call)),
     "classify_log": examples.classify,
     "regress_log": examples.regress,
     "multi_inference_log": examples.multi_inference,

@@ -7,6 +7,7 @@ strings, no sizes that are fed. And steps of the same shapes have been short bef
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     from tensorloom.serving.manager.signature import Signature
 
 # Handing a step over and back costs about as much.
-_QUICK_S: Final = 200e-6
-# So many steps in a row have to be quick; one that is not begins anew.
+_QUICK_S: Final = 300e-6
+# How much the last step counts in the average of those before it: one of many that
+# comes when the caches are cold changes nothing, one that is far slower does.
+_WEIGHT: Final = 1 / 8
+_LITTLE_BYTES: Final = 1 << 16
+_UNKNOWN: Final = 0, 0.0
+# It is not known before so many steps.
 _TIMES: Final = 3
 # Of so many shapes it is known how long their steps take.
 _MOST_KEYS: Final = 256
@@ -42,14 +48,15 @@ class QuickSteps:
     def __init__(self, tensors: Collection[str]) -> None:
         """`tensors`: what steps may fetch; see `plain_outputs`."""
         self._tensors = tensors
-        # How many steps in a row were quick.
-        self._times: dict[Hashable, int] = {}
+        # (how many steps there were, their average seconds)
+        self._times: dict[Hashable, tuple[int, float]] = {}
 
     def has(self, feeds: Mapping[str, Any], fetches: Sequence[str]) -> bool:
         """Whether a step is expected to be quick."""
         names = tuple(sorted(feeds))
         key = _key(names, fetches, [feeds[name] for name in names])
-        return self._times.get(key, 0) >= _TIMES
+        times, average_s = self._times.get(key, _UNKNOWN)
+        return times >= _TIMES and average_s < _QUICK_S
 
     def note(
         self,
@@ -57,17 +64,31 @@ class QuickSteps:
         fetches: Sequence[str],
         values: Sequence[Any],
         seconds: float,
+        results: Sequence[Any],
     ) -> None:
-        """A step took so long."""
+        """A step has run.
+
+        Args:
+          feeds, fetches, values: what it was given.
+          seconds: that its thread computed.
+          results: its values: large ones take long to write down.
+        """
         key = _key(feeds, fetches, values)
-        times = self._times.get(key)
-        if times is None:
+        known = self._times.get(key)
+        if known is None:
             is_plain = all(name in self._tensors for name in fetches)
             if not is_plain or len(self._times) >= _MOST_KEYS:
                 return
-            times = 0
+            known = 0, seconds
+        if _size_of(results) > _LITTLE_BYTES:
+            seconds = math.inf  # for good: the next ones will be as large
         # Two threads that come here at once count one step.
-        self._times[key] = times + 1 if seconds < _QUICK_S else 0
+        times, average_s = known
+        self._times[key] = times + 1, average_s + _WEIGHT * (seconds - average_s)
+
+
+def _size_of(values: Sequence[Any]) -> int:
+    return sum(getattr(value, "nbytes", 0) for value in values)
 
 
 def _key(

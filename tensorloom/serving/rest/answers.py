@@ -12,9 +12,6 @@ from tensorloom.transport.wire import status
 JSON: Final = "application/json"
 PROTOBUF: Final = "application/x-protobuf"
 
-#: Bodies up to this size are decoded between two other requests' events.
-LITTLE_BYTES: Final = 1 << 16
-
 #: HTTP's status for each of TensorFlow's codes; 500 for those that are not here.
 HTTP_STATUS: Final = {
     errors.OK: 200,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.serving.calls import about_models
+from tensorloom.serving.calls.limits import LITTLE_BYTES
 from tensorloom.serving.calls.step import finish
 from tensorloom.serving.rest import json_requests, json_responses, json_values, paths
-from tensorloom.serving.rest.answers import LITTLE_BYTES, PROTOBUF, Answer
+from tensorloom.serving.rest.answers import PROTOBUF, Answer
 
 if TYPE_CHECKING:
     from tensorloom.serving.calls.model_api import ModelApi

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.runtime.growing_executor import GrowingExecutor
+from tensorloom.serving.rpc.reading_thread import answer_small_calls
 from tensorloom.serving.rpc.service import Methods, headers_of, make_handler
 from tensorloom.transport.grpc.channel import prepare_grpc
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class GrpcServer:
-    """Answers methods at addresses, each call in a thread of its own."""
+    """Answers methods at addresses; large calls in threads of their own."""
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class GrpcServer:
             GrowingExecutor(), options=settings, maximum_concurrent_rpcs=most_calls
         )
         self._server.add_generic_rpc_handlers((_router(methods, keys),))
+        answer_small_calls(self._server, methods, keys)
         self.ports: list[int] = []
         for address in addresses:
             try:

@@ -28,7 +28,9 @@ def methods(api: ModelApi) -> Methods:
     prediction = {
         "Classify": Method(classification_pb2.ClassificationRequest, api.classify),
         "Regress": Method(regression_pb2.RegressionRequest, api.regress),
-        "Predict": Method(predict_pb2.PredictRequest, api.predict),
+        "Predict": Method(
+            predict_pb2.PredictRequest, api.predict, begin=api.wait_predict
+        ),
         "MultiInference": Method(
             inference_pb2.MultiInferenceRequest, api.multi_inference
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 # As TensorFlow Serving cuts them.
 _MAX_MESSAGE: Final = 1024
 _TRUNCATED: Final = "...TRUNCATED"
+# gRPC's calls without a deadline have one in some hundred years.
+_NEVER_S: Final = 1e8
 
 _Behaviour = Callable[[Any, "grpc.ServicerContext"], Any]
+
+#: (request, call) -> what brings the response. It begins in a thread that many calls
+#: share, and leaves it where it could hold others up (`CallLimits.leave_thread`).
+Begin = Callable[[Any, Call], Coroutine[Any, Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +42,12 @@ class Method:
     gives_stream: bool = False
     #: Whether callers need a key, where the server has any.
     is_guarded: bool = True
+    #: As `answer`, for small requests.
+    begin: Begin | None = None
 
 
 #: Methods by path: `/package.Service/Method`.
 Methods = Mapping[str, Method]
-
-
-class _Malformed:
-    """Stands for a request that could not be parsed."""
-
-
-_MALFORMED: Final = _Malformed()
 
 
 def make_handler(method: Method) -> grpc.RpcMethodHandler:
@@ -61,27 +62,34 @@ def make_handler(method: Method) -> grpc.RpcMethodHandler:
     behave = _stream_behaviour if method.gives_stream else _behaviour
     return make(
         behave(method),
-        request_deserializer=_parser(method.request),
+        # Not by gRPC: its callers would not hear what is wrong.
+        request_deserializer=None,
         response_serializer=lambda response: response.SerializeToString(),
     )
 
 
-def _parser(request_class: Any) -> Callable[[bytes], Any]:
+def parser(request_class: Any) -> Callable[[bytes], Any]:
+    """What makes messages of requests; raises `errors.InvalidArgumentError`."""
     from google.protobuf.message import DecodeError
 
     def parse(content: bytes) -> Any:
         try:
             return request_class.FromString(content)
         except DecodeError:
-            return _MALFORMED
+            raise errors.InvalidArgumentError(
+                None, None, "The request is not a message of this method"
+            ) from None
 
     return parse
 
 
 def _behaviour(method: Method) -> _Behaviour:
-    def behave(request: Any, context: grpc.ServicerContext) -> Any:
+    parse = parser(method.request)
+
+    def behave(request: bytes, context: grpc.ServicerContext) -> Any:
         try:
-            return method.answer(_checked(request), _call(request, context))
+            call = _call(context, len(request))
+            return method.answer(parse(request), call)
         except Exception as error:
             code, message = status.to_wire(error)
         return context.abort(_code(code), cut(message))
@@ -90,10 +98,12 @@ def _behaviour(method: Method) -> _Behaviour:
 
 
 def _stream_behaviour(method: Method) -> _Behaviour:
+    parse = parser(method.request)
+
     def behave(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        given = map(_checked, request) if method.takes_stream else _checked(request)
         try:
-            yield from method.answer(given, _call(None, context))
+            given = map(parse, request) if method.takes_stream else parse(request)
+            yield from method.answer(given, _call(context))
             return
         except Exception as error:
             code, message = status.to_wire(error)
@@ -102,29 +112,19 @@ def _stream_behaviour(method: Method) -> _Behaviour:
     return behave
 
 
-def _checked(request: Any) -> Any:
-    if request is _MALFORMED:
-        raise errors.InvalidArgumentError(
-            None, None, "The request is not a message of this method"
-        )
-    return request
-
-
-def _call(request: Any, context: grpc.ServicerContext) -> Call:
-    rest_s = context.time_remaining()
-    deadline = None
-    if rest_s is not None and math.isfinite(rest_s) and rest_s < 1e8:
-        deadline = time.monotonic() + rest_s
-    limits = CallLimits(deadline)
+def _call(context: grpc.ServicerContext, size: int = 0) -> Call:
+    limits = CallLimits(deadline_after(context.time_remaining()))
     if not context.add_callback(limits.cancel):
         limits.cancel()
-    return Call(
-        "GRPC",
-        limits,
-        headers_of(context.invocation_metadata()),
-        context.peer(),
-        request.ByteSize() if hasattr(request, "ByteSize") else 0,
-    )
+    headers = headers_of(context.invocation_metadata())
+    return Call("GRPC", limits, headers, context.peer(), size)
+
+
+def deadline_after(rest_s: float | None) -> float | None:
+    """`time.monotonic()` at the end of a call; None: it has none."""
+    if rest_s is None or not math.isfinite(rest_s) or rest_s >= _NEVER_S:
+        return None
+    return time.monotonic() + rest_s
 
 
 def headers_of(metadata: Any) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from google.protobuf import json_format
 
 from tensorloom.framework import errors
+from tensorloom.serving.calls.step import finish
 from tensorloom.serving.rpc.service import Method, Methods
 from tensorloom.serving.v2 import datatypes
 from tensorloom.serving.v2.datatypes import invalid
@@ -57,7 +58,9 @@ class V2Service:
             "ModelReady": Method(v2.ModelReadyRequest, self._model_ready),
             "ServerMetadata": Method(v2.ServerMetadataRequest, self._server),
             "ModelMetadata": Method(v2.ModelMetadataRequest, self._model),
-            "ModelInfer": Method(v2.ModelInferRequest, self._infer),
+            "ModelInfer": Method(
+                v2.ModelInferRequest, self._infer, begin=self._wait_infer
+            ),
             "ModelStreamInfer": Method(v2.ModelInferRequest, self._stream, True, True),
             "ModelConfig": Method(v2.ModelConfigRequest, self._config),
             "ModelStatistics": Method(v2.ModelStatisticsRequest, self._statistics),
@@ -153,12 +156,17 @@ class V2Service:
     # --- infer -----------------------------------------------------------------------
 
     def _infer(self, request: Any, call: Call) -> Any:
+        return finish(self._wait_infer(request, call))
+
+    async def _wait_infer(self, request: Any, call: Call) -> Any:
         from tensorloom.protos.serving.grpc_predict_v2_pb2 import ModelInferResponse
 
+        if self._models.is_logged(request.model_name):
+            await call.limits.leave_thread()
         key = ""
         if SIGNATURE in request.parameters:
             key = request.parameters[SIGNATURE].string_param
-        servable, outputs = self._models.infer(
+        servable, outputs = await self._models.wait_infer(
             self._models.spec(request.model_name, request.model_version, key),
             call,
             lambda signature: _inputs(request, signature),

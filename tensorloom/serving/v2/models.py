@@ -8,7 +8,6 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.framework import errors
-from tensorloom.serving.calls.step import finish
 from tensorloom.serving.manager.model_states import State
 from tensorloom.serving.v2 import datatypes
 
@@ -135,16 +134,6 @@ class Models:
             for name in states.models()
             for version, entry in sorted(states.versions(name).items())
         ]
-
-    def infer(
-        self,
-        spec: Any,
-        call: Call,
-        decode: Callable[[Signature], Mapping[str, Any]],
-        wanted: Sequence[str],
-    ) -> tuple[Servable, list[tuple[Slot, Any]]]:
-        """Runs a request; see `wait_infer`."""
-        return finish(self.wait_infer(spec, call, decode, wanted))
 
     def is_logged(self, name: str) -> bool:
         """Whether requests of a model may be written to files."""

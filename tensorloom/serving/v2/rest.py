@@ -24,9 +24,10 @@ from urllib.parse import unquote
 import numpy as np
 
 from tensorloom.framework import errors
+from tensorloom.serving.calls.limits import LITTLE_BYTES
 from tensorloom.serving.calls.step import finish
 from tensorloom.serving.rest import json_values
-from tensorloom.serving.rest.answers import JSON, LITTLE_BYTES, Answer
+from tensorloom.serving.rest.answers import JSON, Answer
 from tensorloom.serving.v2 import datatypes
 from tensorloom.serving.v2.datatypes import invalid
 from tensorloom.serving.v2.models import (

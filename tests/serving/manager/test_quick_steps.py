@@ -24,14 +24,19 @@ ROW, ROWS = [np.zeros(1)], [np.zeros(2)]
 
 
 def test_a_slow_step_counts_at_once() -> None:
-    """Three quick steps in a row of the same shapes make them quick."""
+    """Steps of the same shapes are quick when they were, but for a few."""
     steps = QuickSteps({"y:0"})
 
     def is_quick(value: Any = ROW[0], fetch: str = "y:0") -> bool:
         return steps.has({"x:0": value}, [fetch])
 
-    def note(seconds: float, values: list[Any] = ROW, fetch: str = "y:0") -> None:
-        steps.note(("x:0",), [fetch], values, seconds)
+    def note(
+        seconds: float,
+        values: list[Any] = ROW,
+        fetch: str = "y:0",
+        result: list[Any] = ROW,
+    ) -> None:
+        steps.note(("x:0",), [fetch], values, seconds, result)
 
     note(1e-5)
     note(1e-5)
@@ -43,6 +48,15 @@ def test_a_slow_step_counts_at_once() -> None:
     assert is_quick()
     note(1.0)
     assert not is_quick()
+    for _ in range(99):
+        note(1e-5)
+    assert is_quick()
+    note(1e-3)
+    assert is_quick()
+    note(1e-5, result=[np.zeros(1 << 14)])
+    for _ in range(99):
+        note(1e-5)
+    assert not is_quick()
     for _ in range(9):
         note(1e-5, fetch="z:0")
     assert not is_quick(fetch="z:0")
@@ -52,7 +66,7 @@ def test_many_shapes_are_not_all_remembered() -> None:
     steps = QuickSteps({"y:0"})
     for size in range(1000):
         for _ in range(3):
-            steps.note(("x:0",), ["y:0"], [np.zeros(size)], 1e-5)
+            steps.note(("x:0",), ["y:0"], [np.zeros(size)], 1e-5, ROW)
     assert steps.has({"x:0": np.zeros(3)}, ["y:0"])
     assert not steps.has({"x:0": np.zeros(900)}, ["y:0"])
 
