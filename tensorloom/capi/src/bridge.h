@@ -17,14 +17,20 @@
 #include <Python.h>
 
 #include "memory.h"
+#include "turns.h"
 
 /* --- interpreter.c: the interpreter, and who holds its lock -------------------- */
 
-typedef PyGILState_STATE tl_gil;
+typedef struct tl_gil {
+  PyGILState_STATE state;
+  tl_turn turn;
+} tl_gil;
 
 /* Starts Python if nobody has, and takes its lock. False with a status if it cannot. */
 TL_LOCAL int tl_enter(tl_gil* gil, TF_Status* status);
 TL_LOCAL void tl_leave(tl_gil gil);
+/* tl_enter for a step; steps that take about as long as each other have one number. */
+TL_LOCAL int tl_enter_step(tl_gil* gil, unsigned kind, TF_Status* status);
 /* Drops a reference to an object where the lock may not be held. */
 TL_LOCAL void tl_drop(PyObject* object);
 

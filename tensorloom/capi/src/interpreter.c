@@ -131,6 +131,7 @@ static void embed(void) {
 /* The end of a thread that made itself known to Python. */
 static void end_thread(void* unused) {
   (void)unused;
+  tl_turns_leave();
   PyThreadState* state = Py_IsInitialized() ? PyGILState_GetThisThreadState() : NULL;
   if (state == NULL) return;
   PyEval_RestoreThread(state);
@@ -139,6 +140,7 @@ static void end_thread(void* unused) {
 
 static void start(void) {
   pthread_key_create(&thread_key, end_thread);
+  tl_turns_start();
   if (Py_IsInitialized()) {
     is_same_version();
     return;
@@ -177,7 +179,9 @@ static int prepare_modules(TF_Status* status) {
   return 1;
 }
 
-int tl_enter(tl_gil* gil, TF_Status* status) {
+int tl_enter(tl_gil* gil, TF_Status* status) { return tl_enter_step(gil, 0, status); }
+
+int tl_enter_step(tl_gil* gil, unsigned kind, TF_Status* status) {
   pthread_once(&started, start);
   if (problem[0] != '\0') {
     tl_fail(status, TF_FAILED_PRECONDITION, "%s", problem);
@@ -190,13 +194,18 @@ int tl_enter(tl_gil* gil, TF_Status* status) {
     PyEval_SaveThread();
     pthread_setspecific(thread_key, (void*)1);
   }
-  *gil = PyGILState_Ensure();
+  /* A thread that has the lock would keep out the one whose turn it is. */
+  gil->turn = PyGILState_Check() ? (tl_turn){0} : tl_turn_take(kind);
+  gil->state = PyGILState_Ensure();
   if (prepare_modules(status)) return 1;
-  PyGILState_Release(*gil);
+  tl_leave(*gil);
   return 0;
 }
 
-void tl_leave(tl_gil gil) { PyGILState_Release(gil); }
+void tl_leave(tl_gil gil) {
+  PyGILState_Release(gil.state);
+  tl_turn_give(&gil.turn);
+}
 
 void tl_drop(PyObject* object) {
   tl_gil gil;

@@ -37,6 +37,18 @@ static PyObject* key_of(const tl_step* step) {
   return key;
 }
 
+static unsigned mixed(unsigned hash, const void* pointer) {
+  return (hash ^ (unsigned)((uintptr_t)pointer >> 4)) * 16777619u;
+}
+
+/* A number of a step for tl_enter_step, from 1. */
+static unsigned kind_of(const TF_Session* session, const tl_step* step) {
+  unsigned hash = mixed(2166136261u, session);
+  for (int i = 0; i < step->num_outputs; i++) hash = mixed(hash, step->outputs[i].oper);
+  for (int i = 0; i < step->num_targets; i++) hash = mixed(hash, step->targets[i]);
+  return 1 + (hash >> 8) % (TL_KINDS - 1);
+}
+
 /* The lists of a step's tensors and operations, as arguments after the session. */
 static PyObject* step_arguments(PyObject* session, const tl_step* step,
                                 TF_Status* status) {
@@ -165,7 +177,7 @@ void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
   tl_gil gil;
   const tl_step step = {inputs, ninputs, outputs, noutputs, target_opers, ntargets};
   if (!are_given(session, &step, input_values, output_values, status) ||
-      !tl_enter(&gil, status))
+      !tl_enter_step(&gil, kind_of(session, &step), status))
     return;
   PyObject* plan = plan_of(session, &step, status);
   PyObject* values =
