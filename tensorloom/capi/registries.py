@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from tensorloom.client.importing import load_library as libraries
-from tensorloom.framework.registry import op_def_proto, op_kernel, op_registry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tensorloom.framework.registry.op_kernel import KernelDef
+from tensorloom.framework.registry import kernel_list, op_def_proto, op_registry
 
 
 def all_ops() -> bytes:
@@ -24,48 +17,12 @@ def all_ops() -> bytes:
 
 def all_kernels() -> bytes:
     """The serialized KernelList of all kernels."""
-    op_kernel.load_host_kernels()
-    op_kernel.load_torch_kernels()
-    return _kernel_list(sorted(op_registry.registered_ops()))
+    return kernel_list.all_kernels().SerializeToString()
 
 
 def kernels_of(op: str) -> bytes:
     """The serialized KernelList of an op; empty if there is none of that name."""
-    op_kernel.load_torch_kernels(op)
-    return _kernel_list([op])
-
-
-def _kernel_list(ops: Iterable[str]) -> bytes:
-    from tensorloom.protos.kernel_def_pb2 import KernelList
-
-    kernels = KernelList()
-    for op in ops:
-        for device, definitions in _by_device(op).items():
-            _add(kernels.kernel.add(), op, device, definitions)
-    return kernels.SerializeToString()
-
-
-def _by_device(op: str) -> dict[str, list[KernelDef]]:
-    """The registrations that serve an op on each kind of device."""
-    found: dict[str, list[KernelDef]] = {}
-    for definition in op_kernel.registered_kernels(op):
-        for device in definition.devices:
-            found.setdefault(device, []).append(definition)
-    return found
-
-
-def _add(proto: Any, op: str, device: str, definitions: list[KernelDef]) -> None:
-    """What an op takes on a device, by whichever of its registrations."""
-    proto.op, proto.device_type = op, device
-    names = set.intersection(*({*d.types} for d in definitions))
-    for name in sorted(names):
-        allowed = {dtype for d in definitions for dtype in d.types[name]}
-        types = proto.constraint.add(name=name).allowed_values.list.type
-        types.extend(sorted(dtype.as_datatype_enum for dtype in allowed))
-    on_host = set.intersection(
-        *({*d.host_inputs, *d.host_outputs} for d in definitions)
-    )
-    proto.host_memory_arg.extend(sorted(on_host))
+    return kernel_list.kernels_of(op).SerializeToString()
 
 
 def load_library(path: str) -> bytes:

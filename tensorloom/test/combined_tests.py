@@ -104,9 +104,13 @@ class _Version(TestCombination):
         return [OptionalParameter("tf_api_version")]
 
 
+# What is done about the options that all tests may have.
+GRAPH_TESTS: Final = (_GraphMode(), _Version())
+
+
 def generate(
     combinations: Sequence[_Options],
-    test_combinations: Sequence[TestCombination] = (_GraphMode(), _Version()),
+    test_combinations: Sequence[TestCombination] = GRAPH_TESTS,
 ) -> Callable[[Any], Any]:
     """A decorator of a test method, or of a class for all its tests.
 

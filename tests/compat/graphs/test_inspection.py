@@ -1,0 +1,53 @@
+"""What ops and kernels there are, and where in a program things were made."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tensorloom.compat.graphs.api_def_map import ApiDefMap
+from tensorloom.compat.graphs.kernels import (
+    get_all_registered_kernels,
+    get_registered_kernels_for_op,
+)
+from tensorloom.compat.graphs.traceable_stack import TraceableObject, TraceableStack
+
+
+def test_the_kernels_of_an_op_are_among_those_of_all() -> None:
+    found = get_registered_kernels_for_op("MatMul").kernel
+    assert {(kernel.op, kernel.device_type) for kernel in found} >= {("MatMul", "CPU")}
+    assert not get_registered_kernels_for_op("NoSuchOp").kernel
+    assert {kernel.op for kernel in get_all_registered_kernels().kernel} > {"MatMul"}
+
+
+def test_texts_change_how_ops_are_shown() -> None:
+    shown = ApiDefMap()
+    assert "Add" in shown.op_names()
+    assert [arg.name for arg in shown.get_op_def("Add").input_arg] == ["x", "y"]
+    shown.put_api_def('op { graph_op_name: "Add" summary: "Another text." }')
+    assert shown.get_api_def("Add").summary == "Another text."
+    for look_up in (shown.get_op_def, shown.get_api_def):
+        with pytest.raises(ValueError, match="No entry found for NoSuchOp"):
+            look_up("NoSuchOp")
+
+
+def test_a_traceable_object_knows_the_line_of_a_caller() -> None:
+    made = TraceableObject("x")
+    result = made.set_filename_and_line_from_caller()
+    line = sys._getframe().f_lineno - 1
+    assert (result, made.filename, made.lineno) == (made.SUCCESS, __file__, line)
+    assert made.set_filename_and_line_from_caller(offset=1000) == made.HEURISTIC_USED
+    copied = made.copy_metadata()
+    assert (copied.obj, copied.lineno) == (None, made.lineno)
+
+
+def test_a_traceable_stack_gives_the_newest_first() -> None:
+    stack = TraceableStack()
+    stack.push_obj(1)
+    line = sys._getframe().f_lineno - 1
+    stack.push_obj(2)
+    assert [made.lineno for made in stack.peek_traceable_objs()] == [line + 2, line]
+    assert (list(stack.peek_objs()), stack.peek_top_obj()) == ([2, 1], 2)
+    other = stack.copy()
+    assert (stack.pop_obj(), len(stack), len(other)) == (2, 1, 2)
