@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.elastic.brief_session import BriefSession
-from tensorloom.elastic.shards import Stored, StoredTable
+from tensorloom.elastic.plan import container
+from tensorloom.elastic.shards import JOB, Stored, StoredTable
 from tensorloom.framework.graph.dataflow_graph import Graph
 from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.runtime.scopes import device as device_scope
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array.constant import constant
 from tensorloom.ops.state import reference_variable, resource_variable
+
+if TYPE_CHECKING:
+    from tensorloom.elastic.plan import Home
 
 # So many bytes are on their way at a time.
 _BATCH: Final = 1 << 28
@@ -34,6 +38,12 @@ class Copy:
     variable: Stored | StoredTable
     source: Place
     target: Place
+
+
+def place_of(shard: int, home: Home) -> Place:
+    """Where a server has a shard's variables."""
+    device = f"/job:{JOB}/task:{home.server}/device:CPU:0"
+    return Place(device, container(shard, home.epoch))
 
 
 def copy_variables(target: str, config: Any, copies: Sequence[Copy]) -> int:
@@ -114,7 +124,7 @@ def _table_ends(one: StoredTable, copy: Copy) -> tuple[Any, Any]:
         is_there = constant(True)
         exported = apply_op(
             "DynamicEmbeddingExport",
-            table=_table(one, copy.source.container),
+            table=table_handle(one, copy.source.container),
             since=constant(0, dtypes.int64),
             T=one.options["T"],
             N=1 + len(one.slots),
@@ -124,7 +134,7 @@ def _table_ends(one: StoredTable, copy: Copy) -> tuple[Any, Any]:
     with device_scope(copy.target.device):
         return is_there, apply_op(
             "DynamicEmbeddingImport",
-            table=_table(one, copy.target.container),
+            table=table_handle(one, copy.target.container),
             keys=exported.keys,
             freqs=exported.freqs,
             steps=exported.steps,
@@ -136,7 +146,8 @@ def _table_ends(one: StoredTable, copy: Copy) -> tuple[Any, Any]:
         )
 
 
-def _table(one: StoredTable, container: str) -> Any:
+def table_handle(one: StoredTable, container: str) -> Any:
+    """The table's handle; the device scope says at which task."""
     return apply_op(
         "DynamicEmbeddingTable",
         shared_name=one.name,

@@ -11,9 +11,15 @@ import numpy as np
 
 from tensorloom.client.program import program_log
 from tensorloom.elastic import shards
-from tensorloom.elastic.copying import Copy, Place, copy_variables, read_marks, set_mark
+from tensorloom.elastic.copying import (
+    Copy,
+    Place,
+    copy_variables,
+    place_of,
+    read_marks,
+    set_mark,
+)
 from tensorloom.elastic.placed_session import filtered, task_of
-from tensorloom.elastic.plan import container
 from tensorloom.framework import errors
 from tensorloom.framework.devices.device_spec import DeviceSpec
 from tensorloom.train import training_util
@@ -59,7 +65,7 @@ class HeldCopies:
           graph: the program's.
         """
         self._gate, self._worker = gate, worker
-        self._variables = shards.stored_variables(graph)
+        self._stored = shards.stored(graph)
         self._step = training_util.get_global_step(graph)
         self._thread = threading.Thread(
             target=self._copy_again, name="tensorloom-elastic-copies", daemon=True
@@ -102,7 +108,7 @@ class HeldCopies:
         own = task_of(self._server)
         alone = filtered(self._config, own, ())
         for shard, home in sorted(plan.homes.items()):
-            stored = [one for one in self._variables if one.shard == shard]
+            stored = [one for one in self._stored if one.shard == shard]
             if shard % count != rank or not stored:
                 continue
             # Only a server that is there can give something newer than the copy.
@@ -115,11 +121,7 @@ class HeldCopies:
             last = self._whole.get(shard, 1)
             held = _held(own, shard, 1 - last)
             self._server.clear([held.container])
-            source = Place(
-                f"/job:{shards.JOB}/task:{home.server}/device:CPU:0",
-                container(shard, home.epoch),
-            )
-            copies = [Copy(one, source, held) for one in stored]
+            copies = [Copy(one, place_of(shard, home), held) for one in stored]
             config = filtered(self._config, own, [home.server])
             copy_variables(self._server.target, config, copies)
             # A server drops what a later plan has elsewhere, and none but that.
@@ -172,12 +174,9 @@ class HeldCopies:
             Copy(
                 one,
                 newest[one.shard][1],
-                Place(
-                    f"/job:{shards.JOB}/task:{home.server}/device:CPU:0",
-                    container(one.shard, home.epoch),
-                ),
+                place_of(one.shard, home),
             )
-            for one in shards.stored_variables(graph)
+            for one in shards.stored(graph)
             if one.shard in newest
             for home in (plan.homes[one.shard],)
         ]

@@ -23,15 +23,16 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.client.program import program_log
 from tensorloom.elastic import shards
 from tensorloom.elastic.balance import balanced
-from tensorloom.elastic.copying import Copy, Place, copy_variables
+from tensorloom.elastic.copying import Copy, copy_variables, place_of
 from tensorloom.elastic.placed_session import (
     PlacedSession,
     filtered,
     task_of,
     tell_of_servers,
 )
-from tensorloom.elastic.plan import Home, Plan, container
+from tensorloom.elastic.plan import Home, Plan
 from tensorloom.elastic.restoring import report
+from tensorloom.elastic.row_sizes import MeasuredTables
 from tensorloom.framework import errors
 
 if TYPE_CHECKING:
@@ -70,12 +71,11 @@ class Leader:
         self._config = config
         self._first_servers = first_servers
         self._held = held
-        self._sizes = shards.sizes(model.graph)
+        self._shards = shards.shards_of(model.graph)
         self._fixed = shards.fixed_shards(model.graph)
-        self._stored: list[shards.Stored | shards.StoredTable] = [
-            *shards.stored_variables(model.graph),
-            *shards.stored_tables(model.graph),
-        ]
+        self._variables = shards.stored_variables(model.graph)
+        tables = shards.stored_tables(model.graph)
+        self._measured = MeasuredTables(server, config, tables)
         self._patient_until = 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(
@@ -140,14 +140,15 @@ class Leader:
         if not usable or (is_patient and len(alive) < len(plan.homes)):
             return
         now = {shard: home.server for shard, home in alive.items()}
-        target = balanced(self._sizes, now, usable, self._fixed)
+        self._measured.update(alive, usable, servers)
+        target = balanced(self._sizes(), now, usable, self._fixed)
         if not plan.is_ready or target != {
             shard: home.server for shard, home in alive.items()
         }:
             self._change(_Change(plan, alive, target, servers))
 
     def _begin(self, servers: Mapping[int, ServerRecord], usable: set[int]) -> None:
-        placed = balanced(self._sizes, {}, usable)
+        placed = balanced(self._sizes(), {}, usable)
         homes = {
             shard: Home(index, servers[index].life, 1)
             for shard, index in placed.items()
@@ -156,6 +157,12 @@ class Leader:
         with self._session(plan) as session:
             self._model.begin(session)
         self._job.publish(plan)
+
+    def _sizes(self) -> dict[int, int]:
+        return shards.sizes(self._shards, self._stored())
+
+    def _stored(self) -> list[shards.Stored | shards.StoredTable]:
+        return [*self._variables, *self._measured.tables]
 
     def _change(self, change: _Change) -> None:
         plan, version = change.plan, change.version
@@ -203,8 +210,8 @@ class Leader:
                 shard,
             )
         copies = [
-            Copy(one, _place(one.shard, moving[one.shard]), _place(one.shard, home))
-            for one in self._stored
+            Copy(one, place_of(one.shard, moving[one.shard]), place_of(one.shard, home))
+            for one in self._stored()
             if one.shard in moving
             for home in (ready.homes[one.shard],)
         ]
@@ -265,11 +272,6 @@ class _Change:
         """The addresses of the servers that have shards now or then."""
         wanted = {home.server for home in self.alive.values()} | {*self.target.values()}
         return {index: self.servers[index].address for index in sorted(wanted)}
-
-
-def _place(shard: int, home: Home) -> Place:
-    device = f"/job:{shards.JOB}/task:{home.server}/device:CPU:0"
-    return Place(device, container(shard, home.epoch))
 
 
 def _addresses(

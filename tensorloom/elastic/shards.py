@@ -8,7 +8,7 @@ variable's device, so they stay with it without being told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,7 +54,7 @@ class StoredTable:
     shard: int
     options: Mapping[str, Any]  # the attrs of its handle, but for its name
     slots: Mapping[str, float]  # what new rows of each hold
-    #: Its bytes are not known: rows come as they are trained.
+    #: Its bytes when it was measured last: rows come as they are trained.
     size: int = 0
 
 
@@ -115,10 +115,22 @@ def stored_tables(graph: Graph) -> list[StoredTable]:
     return list(found.values())
 
 
-def sizes(graph: Graph) -> dict[int, int]:
-    """The bytes of each shard's variables."""
-    found = dict.fromkeys(sorted(shards_of(graph)), 0)
-    for one in stored_variables(graph):
+def stored(graph: Graph) -> list[Stored | StoredTable]:
+    """All that can move, or be copied."""
+    return [*stored_variables(graph), *stored_tables(graph)]
+
+
+def sizes(
+    numbers: Collection[int], variables: Iterable[Stored | StoredTable]
+) -> dict[int, int]:
+    """The bytes of each shard.
+
+    Args:
+      numbers: of all shards, those without variables, too.
+      variables: what they hold.
+    """
+    found = dict.fromkeys(sorted(numbers), 0)
+    for one in variables:
         found[one.shard] += one.size
     return found
 

@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,11 +26,11 @@ _LEASE_S = 6.0
 class Task:
     """A process; see `task.py`. Its two streams are one."""
 
-    def __init__(self, directory: Path, job: str, index: int) -> None:
+    def __init__(self, directory: Path, job: str, index: int, *more: str) -> None:
         address = f"localhost:{free_ports(1)[0]}"
         command = [sys.executable, "-m", "tests.elastic.task", job, str(index), address]
         self._process = subprocess.Popen(
-            [*command, str(directory / "model")],
+            [*command, str(directory / "model"), *more],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -61,6 +63,17 @@ class Task:
         """Has it make a step; False if the step was lost."""
         self.say("step")
         return self.read("made", "lost") != "lost"
+
+    def held_step(self) -> int:
+        """The least step of the copies of shards that it holds."""
+        self.say("held")
+        return int(self.read("held").removeprefix("held"))
+
+    def rows(self) -> list[tuple[float, int]]:
+        """An element of a row of each shard, and the server that has it."""
+        self.say("rows")
+        told: list[Any] = json.loads(self.read("values").removeprefix("values"))
+        return [(value, server) for value, server in told]
 
     def values(self) -> tuple[list[float], list[int]]:
         """An element of each variable, and the server of each shard."""
@@ -110,15 +123,15 @@ class Tasks:
         self._directory = directory
         self._started: list[Task] = []
 
-    def start(self, job: str, index: int = 0) -> Task:
+    def start(self, job: str, index: int = 0, *more: str) -> Task:
         """Starts a task, and waits until it is ready."""
-        task = self.begin(job, index)
+        task = self.begin(job, index, *more)
         task.read("ready")
         return task
 
-    def begin(self, job: str, index: int = 0) -> Task:
+    def begin(self, job: str, index: int = 0, *more: str) -> Task:
         """Starts a task."""
-        self._started.append(Task(self._directory, job, index))
+        self._started.append(Task(self._directory, job, index, *more))
         return self._started[-1]
 
     def close(self) -> None:
@@ -135,11 +148,11 @@ def tasks(tmp_path: Path) -> Iterator[Tasks]:
     made.close()
 
 
-def _begun(tasks: Tasks, servers: int) -> tuple[list[Task], Task]:
+def _begun(tasks: Tasks, servers: int, *more: str) -> tuple[list[Task], Task]:
     made = [tasks.begin("ps", index) for index in range(servers)]
     for one in made:
         one.read("ready")
-    return made, tasks.start("worker")
+    return made, tasks.start("worker", 0, *more)
 
 
 def test_a_server_is_killed_and_comes_back(tasks: Tasks) -> None:
@@ -162,6 +175,25 @@ def test_a_server_is_killed_and_comes_back(tasks: Tasks) -> None:
     assert lost_later == 0
     after, _ = worker.values()
     assert after == [value + more for value in values]
+    assert worker.end() == 0
+
+
+def test_a_server_is_killed_whose_rows_a_worker_holds(tasks: Tasks) -> None:
+    """They are those of the copy, and not of the checkpoint of step 0."""
+    servers, worker = _begun(tasks, 2, "held")
+    for _ in range(5):
+        assert worker.step()
+    while (held := worker.held_step()) < 5:
+        time.sleep(0.1)
+    homes = [server for _, server in worker.rows()]
+    assert set(homes) == {0, 1}
+    assert worker.step()
+    servers[1].send(signal.SIGKILL)
+    made, lost = worker.step_until({0})
+    for (value, server), home in zip(worker.rows(), homes, strict=True):
+        assert server == 0
+        least = 6 if home == 0 else held
+        assert least + made <= value <= 6 + made + lost
     assert worker.end() == 0
 
 

@@ -52,7 +52,8 @@ def test_what_a_graph_stores() -> None:
         "second/Adagrad": 1,
     }
     assert [names[n].is_resource for n in ("first", "second/Adagrad")] == [False, True]
-    assert shards.sizes(graph) == {0: 2 * 8 * 2 * 8, 1: 2 * 5 * 4}
+    sizes = shards.sizes({0, 1, 2}, shards.stored(graph))
+    assert sizes == {0: 2 * 8 * 2 * 8, 1: 2 * 5 * 4, 2: 0}
     assert shards.fixed_shards(graph) == {}
     with tf.device("/job:ps/task:1"):
         tf.FIFOQueue(3, [tf.float32], name="on_a_server")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import tensorloom as tf
 import tensorloom.dynamic_embedding as de
 import tensorloom.elastic as elastic
+from tensorloom.elastic import row_sizes
 from tensorloom.elastic.leader import Leader
 from tests.elastic.jobs import (
     SHARDS,
@@ -86,6 +88,64 @@ def test_rows_of_embeddings_move(made: Job) -> None:
         # Its second update, and 7's second time.
         assert after[0] == pytest.approx(before[0] + 1 / 3**0.5)
         assert session.run(size) == 3
+
+
+class _Keyed(Program):
+    """With rows of an embedding variable, on a shard and the next one."""
+
+    def __init__(self, first_shard: int) -> None:
+        super().__init__()
+        shards = itertools.count(first_shard)
+        where = tf.train.replica_device_setter(
+            SHARDS,
+            worker_device="/job:worker/task:0",
+            ps_strategy=lambda op: next(shards),
+        )
+        with tf.device(where):
+            table = de.get_variable(
+                "table",
+                dim=2,
+                partitioner=tf.fixed_size_partitioner(2),
+                initializer=tf.zeros_initializer(),
+            )
+            self.keys = tf.placeholder_with_default([1, 2, 3, 4], [None])
+            keys = tf.cast(self.keys, tf.int64)
+            loss = -tf.reduce_sum(table.lookup(keys))
+            train = tf.train.MomentumOptimizer(1.0, 0.0).minimize(loss)
+            self.rows = table.lookup(keys)
+            self.shards_of_rows = [
+                tf.DeviceSpec.from_string(part.device).task for part in table.shards
+            ]
+        self.train = tf.group(self.train, train)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_before", [True, False])
+def test_rows_count_among_the_bytes(
+    made: Job, monkeypatch: pytest.MonkeyPatch, is_before: bool
+) -> None:
+    """Rows that were there before a server came, and those that come while it is."""
+    monkeypatch.setattr(row_sizes, "_EVERY_S", 0.1)
+    made.add_server(0)
+    if not is_before:
+        made.add_server(1)
+    # By the variables' bytes alone both of its shards would be at one server.
+    program = _Keyed(2 if is_before else 1)
+    many = {program.keys: range(4000)}
+    with open_session(made, made.worker(), servers=2 - is_before) as session:
+
+        def homes() -> list[int]:
+            found = session._tf_sess().plan.homes
+            return [found[shard].server for shard in program.shards_of_rows]
+
+        assert len(set(homes())) == 1
+        session.run(program.train, many)
+        if is_before:
+            made.add_server(1)
+        # All variables together have less than one part of the rows.
+        step_until(session, program.step, lambda: set(homes()) == {0, 1})
+        rows = session.run(program.rows, many)
+        assert rows.min() == rows.max() == 1.0
 
 
 def test_the_last_server_stays_as_long_as_there_are_workers(made: Job) -> None:
@@ -171,6 +231,28 @@ def test_workers_hold_what_a_dead_server_had(
         assert _steps_held(worker) == [6] * SHARDS
         _kill_in_a_step(made, monkeypatch, session, program)
         assert set(session.run(program.first_elements)) <= {6.0, 7.0}
+    assert worker.containers() <= {"localhost"}
+
+
+@pytest.mark.slow
+def test_workers_hold_rows_that_a_dead_server_had(
+    made: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With their slots, beside the variables of the shard."""
+    made.add_server(0)
+    made.add_server(1)
+    worker = made.worker()
+    program = _Keyed(1)
+    with open_session(made, worker, servers=2, held_copies_secs=3600.0) as session:
+        for _ in range(3):
+            session.run(program.train)
+        session._tf_sess()._held.copy()
+        before = _kill_in_a_step(made, monkeypatch, session, program)
+        assert {before.homes[s].server for s in program.shards_of_rows} & {1}
+        # The step that was lost may have been made.
+        assert set(session.run(program.rows).ravel()) <= {3.0, 4.0}
+        session.run(program.train)
+        assert set(session.run(program.rows).ravel()) <= {4.0, 5.0}
     assert worker.containers() <= {"localhost"}
 
 
