@@ -90,3 +90,26 @@ def test_bad_keys() -> None:
         c = table(tf.int64, tf.int64, -1, [0, 0], [-1, -1])
         with pytest.raises(errors.InvalidArgumentError, match="must end with"):
             sess.run(c.lookup([[1, 2, 3]]))
+
+
+@pytest.mark.parametrize(
+    ("empty", "keys", "message"),
+    [
+        (-1, [[5], [7]], None),
+        (-1, [[5, 7]], r"Expected key shape \[1\] got \[1,2\]"),
+        ([0, 0], [5, 7], r"Expected key shape \[2,2\] got \[2\]"),
+        ([0, 0], [[[5, 7], [1, 2]]], r"Expected key shape \[1,2\] got \[1,2,2\]"),
+    ],
+)
+def test_keys_are_one_list(empty: Any, keys: Any, message: str | None) -> None:
+    """As TensorFlow 1.15 and 2.21 have it."""
+    deleted = np.full_like(empty, -2)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        found = table(tf.int64, tf.int64, -7, np.int64(empty), deleted)
+        fed = tf.placeholder(tf.int64, None)
+        if message is None:
+            assert sess.run(found.lookup(fed), {fed: keys}).tolist() == [[-7], [-7]]
+            return
+        for op in (found.lookup(fed), found.remove(fed)):
+            with pytest.raises(errors.InvalidArgumentError, match=message):
+                sess.run(op, {fed: keys})

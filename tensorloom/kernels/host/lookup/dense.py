@@ -107,6 +107,12 @@ class DenseHashTable(LookupTable):
 
     def _check_keys(self, keys: Any) -> None:
         rank = len(self._outer_shape(keys))
+        # Other tables take keys of any shape; this one, as in TensorFlow, one list.
+        whole = (keys.shape[0] if keys.ndim else 1, *self.key_shape)
+        if keys.size != math.prod(whole):
+            raise invalid_argument(
+                f"Expected key shape {shape_text(whole)} got {shape_text(keys.shape)}"
+            )
         axes = tuple(range(rank, keys.ndim))
         for what, key in zip(("empty_key", "deleted_key"), self.reserved, strict=True):
             if key is None:
