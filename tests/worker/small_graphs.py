@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.devices import cpu as _registers_cpu  # noqa: F401
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors
 from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node

@@ -466,7 +466,9 @@ class Emitter:
         variable = self._variable_read(node, inputs)
         for value in outputs:
             value.variable = variable
-            value.is_returnable = is_returnable
+            value.is_returnable = is_returnable or memory.steers(
+                value.shape, value.dtype, self.device.kernel_type
+            )
             value.handle = (
                 handle if value.is_ref or value.dtype.name == "resource" else None
             )

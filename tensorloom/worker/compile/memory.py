@@ -4,7 +4,8 @@ A torch call costs about a microsecond, a NumPy operation on a few elements a th
 that, a Python expression on a NumPy scalar a thirtieth. So shapes, axes, counters,
 predicates and other small values stay in host memory as long as every input of their
 op is there; what has become a tensor stays one, unless it was made of nothing but host
-memory on the same CPU: then the next kernel may have it back.
+memory on the same CPU, or is but a few integers or booleans there: then the next kernel
+may have it back.
 
 How small is small depends on the op. Where NumPy needs one pass over the elements it
 keeps up until torch divides the work among threads; where it needs several, or computes
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 
 # Where NumPy and torch cost the same for one elementwise op on a CPU.
 CPU_ELEMENTS: Final = 4096
-# The same for ops of `_ONE_PASS`: from here on torch uses more than one thread.
+# Integers and booleans that are worth a way out of tensors.
+STEERING_ELEMENTS: Final = 512
+# `CPU_ELEMENTS` for ops of `_ONE_PASS`: from here on torch uses more than one thread.
 ONE_PASS_ELEMENTS: Final = 32768
 # Multiplications in a product of matrices up to which NumPy's library on one thread is
 # as fast as torch's on several, with what the way there and back costs.
@@ -217,6 +220,22 @@ def is_returnable(inputs: Sequence[Value], device_type: str) -> bool:
         return _is_read_on_host(*inputs[0].handle, device_type)
     return all(is_torch_type(value.dtype) for value in inputs) and are_in_host_memory(
         inputs, device_type
+    )
+
+
+def steers(shape: TensorShape, dtype: DType, device_type: str) -> bool:
+    """Whether a tensor is no data but what steers a step: few integers or booleans.
+
+    Ids, places, lengths and masks: on a CPU host kernels may have them, whatever they
+    were made of. Their kernels compute exactly, and a call of NumPy costs least.
+    """
+    is_exact = dtype.is_integer or dtype.is_bool
+    return (
+        device_type == "CPU"
+        and is_exact
+        and not dtype._is_ref_dtype
+        and shape.dims_tuple is not None
+        and is_small(shape, False, device_type, STEERING_ELEMENTS)
     )
 
 

@@ -41,6 +41,14 @@ MOVES: dict[str, Case] = {
     "split": (lambda x: tf.split(x, 2, axis=0)[1], lambda x: x[2:]),
     "split_v": (lambda x: tf.split(x, [1, 5], axis=1)[1], lambda x: x[:, 1:]),
     "tile": (lambda x: tf.tile(x, [2, 3]), lambda x: np.tile(x, (2, 3))),
+    "tile_single_elements": (
+        lambda x: tf.tile(x[:, :, None], [1, 1, 4]),
+        lambda x: np.tile(x[:, :, None], (1, 1, 4)),
+    ),
+    "tile_to_nothing": (
+        lambda x: tf.tile(x[:, :1], [1, 0]),
+        lambda x: np.tile(x[:, :1], (1, 0)),
+    ),
     "reverse": (lambda x: tf.reverse(x, [1]), lambda x: x[:, ::-1]),
     "roll": (
         lambda x: tf.roll(x, [1, -2], [0, 1]),

@@ -120,6 +120,36 @@ def test_what_was_made_of_host_memory_comes_back() -> None:
     np.testing.assert_array_equal(x, 0)  # the feed is the caller's
 
 
+@pytest.mark.parametrize(
+    ("reduce", "rows", "is_on_host"),
+    [
+        (tf.argmax, 200, True),
+        (tf.argmax, 2000, False),  # data, rather than what steers a step
+        (tf.reduce_max, 200, False),
+    ],
+)
+def test_few_integers_of_tensors_go_on_in_host_memory(
+    monkeypatch, reduce: Any, rows: int, is_on_host: bool
+) -> None:
+    made: list[Piece] = []
+    start = Piece.__init__
+    monkeypatch.setattr(
+        Piece,
+        "__init__",
+        lambda self, *a, **k: made.append(self) or start(self, *a, **k),
+    )
+    values = np.random.RandomState(0).randn(rows, 200).astype(F)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        found = reduce(tf.get_variable("v", initializer=values), 1)
+        twice = found + found
+        sess.run(tf.global_variables_initializer())
+        result = sess.run(twice)
+    # A sum in a tensor's memory would be fetched from there.
+    assert ("fetch_" not in made[-1].source) == is_on_host
+    expected = values.max(1) if reduce is tf.reduce_max else values.argmax(1)
+    np.testing.assert_array_equal(result, 2 * expected)
+
+
 TYPES = [
     "float32",
     "float16",

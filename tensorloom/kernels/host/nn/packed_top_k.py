@@ -16,6 +16,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# (elements, int32 places), each [..., count].
+_Found = tuple["NDArray[Any]", "NDArray[np.int32]"]
 # Below, calls are what counts.
 _FEWEST: Final = 1024
 # Of so few, and of so many times as many, each is compared with those found so far.
@@ -23,8 +25,8 @@ _MOST_FOUND: Final = 32
 _RATIO: Final = 16
 
 
-def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | None:
-    """Where the largest elements of each row are, [..., count], descending.
+def largest_with_places(values: NDArray[Any], count: int) -> _Found | None:
+    """The largest elements of each row and where they are, [..., count], descending.
 
     Args:
       values: [..., n], of any real dtype, 0 < count <= n.
@@ -35,10 +37,17 @@ def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | N
     size = values.shape[-1]
     if values.size < _FEWEST or not count:
         return None
-    if count == 1 and values.dtype.kind in "iuf":
-        return _place_of_largest(values)
-    if count <= _MOST_FOUND and _RATIO * count <= size and values.dtype.kind in "iuf":
+    is_plain = values.dtype.kind in "iuf"
+    if 1 < count <= _MOST_FOUND and _RATIO * count <= size and is_plain:
         return _found(values, count)
+    by = _place_of_largest if count == 1 and is_plain else _places_by_sorting
+    places = by(values, count)
+    return None if places is None else (np.take_along_axis(values, places, -1), places)
+
+
+def _places_by_sorting(values: NDArray[Any], count: int) -> NDArray[np.int32] | None:
+    """Where they are; None if there is NaN, or if elements are too wide."""
+    size = values.shape[-1]
     place_bits = size.bit_length()
     keys = _ordered(values, 63 - place_bits)
     if keys is None:
@@ -55,7 +64,7 @@ def places_of_largest(values: NDArray[Any], count: int) -> NDArray[np.int32] | N
     return places
 
 
-def _found(values: NDArray[Any], count: int) -> NDArray[np.int32] | None:
+def _found(values: NDArray[Any], count: int) -> _Found | None:
     """By a loop that passes over all elements once; None if there is NaN."""
     # Loaded here: it takes some tenths of a second.
     from tensorloom.kernels.loops.nn.top_k import find_largest
@@ -66,12 +75,14 @@ def _found(values: NDArray[Any], count: int) -> NDArray[np.int32] | None:
     elif rows.itemsize < 4:
         rows = rows.astype(np.float32)
     places = np.empty((len(rows), count), np.int32)
-    if not find_largest(rows, np.empty(count, rows.dtype), places):
+    best = np.empty((len(rows), count), rows.dtype)
+    if not find_largest(rows, best, places):
         return None
-    return places.reshape(*values.shape[:-1], count)
+    shape = *values.shape[:-1], count
+    return best.reshape(shape).astype(values.dtype, copy=False), places.reshape(shape)
 
 
-def _place_of_largest(values: NDArray[Any]) -> NDArray[np.int32] | None:
+def _place_of_largest(values: NDArray[Any], _: int) -> NDArray[np.int32] | None:
     """Where the first of the largest elements is, [..., 1]; None if there is NaN."""
     places = values.argmax(axis=-1, keepdims=True)
     found = np.take_along_axis(values, places, -1)

@@ -13,7 +13,7 @@ from tensorloom.framework.registry.op_kernel import (
     host_kernel,
 )
 from tensorloom.kernels.host.nn.checks import check_in_top_k, check_top_k
-from tensorloom.kernels.host.nn.packed_top_k import places_of_largest
+from tensorloom.kernels.host.nn.packed_top_k import largest_with_places
 from tensorloom.kernels.host.nn.unordered_top_k import correct_rows
 
 _Array = NDArray[Any]
@@ -47,9 +47,9 @@ def top_k_v1(c: OpKernelConstruction) -> Compute:
 
 
 def _largest(value: _Array, count: int) -> tuple[_Array, _Array]:
-    places = places_of_largest(value, count)
-    if places is not None:
-        return np.take_along_axis(value, places, -1), places
+    found = largest_with_places(value, count)
+    if found is not None:
+        return found
     # A stable sort of the reversed row, read backwards: descending, and of equal
     # elements the first stays first. Negation would overflow for integers.
     size = value.shape[-1]

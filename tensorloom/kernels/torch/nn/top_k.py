@@ -13,7 +13,7 @@ from tensorloom.framework.registry.op_kernel import (
     kernel,
 )
 from tensorloom.kernels.host.nn.checks import check_in_top_k, check_top_k
-from tensorloom.kernels.host.nn.packed_top_k import places_of_largest
+from tensorloom.kernels.host.nn.packed_top_k import largest_with_places
 from tensorloom.kernels.host.nn.unordered_top_k import correct_rows
 from tensorloom.kernels.torch.math.dtypes import REALS, TORCH_DTYPES
 
@@ -54,10 +54,9 @@ def _largest(
         values, order = _largest(value.float(), count, on_cpu)
         return values.to(value.dtype), order
     if on_cpu:
-        places = places_of_largest(value.numpy(), count)
-        if places is not None:
-            order = torch.from_numpy(places)
-            return value.gather(-1, order.long()), order
+        found = largest_with_places(value.numpy(), count)
+        if found is not None:
+            return torch.from_numpy(found[0]), torch.from_numpy(found[1])
     if on_cpu and 4 * count < size:
         # Selection does not keep equal elements in order. One more than asked for
         # shows in which rows there are any.
