@@ -33,10 +33,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--program",
-        choices=("training", "collectives"),
+        choices=("training", "collectives", "elastic"),
         default="training",
-        help="what runs there: a training with parameter servers, or tasks that reduce "
-        "values with each other (default: training)",
+        help="what runs there: a training with parameter servers, tasks that reduce "
+        "values with each other, or a training whose tasks join and leave "
+        "(default: training)",
     )
     parser.add_argument(
         "--show", action="store_true", help="show the faults of each, and what was done"
@@ -80,9 +81,14 @@ def _run(seed: int, options: argparse.Namespace) -> bool:
 
 
 def _program(name: str) -> Callable[..., Outcome]:
-    from tensorloom.simulate import collectives, training
+    from tensorloom.simulate import collectives, elastic_training, training
 
-    return collectives.run_seed if name == "collectives" else training.run_seed
+    programs = {
+        "training": training.run_seed,
+        "collectives": collectives.run_seed,
+        "elastic": elastic_training.run_seed,
+    }
+    return programs[name]
 
 
 def _say_what_it_needs(program: str, seed: int, faults: Sequence[Fault]) -> None:

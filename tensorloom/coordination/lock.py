@@ -93,6 +93,9 @@ class Lock:
             )
         _asked_for.add(self)
         try:
+            # A lease that seems to have ended may be there still, and be renewed: then
+            # nobody would get the lock, nor would this process know that it has it.
+            self.release()
             return self._acquire(timeout_s, note, on_wait, stop)
         finally:
             self._waits = None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import errors
-from tensorloom.framework.runtime import threads
+from tensorloom.framework.runtime import concurrency, threads
 
 if TYPE_CHECKING:
     from tensorloom.client.session.session import Session
@@ -59,7 +57,7 @@ class Gate:
 
     def __init__(self, admits: Callable[[], bool]) -> None:
         self._admits = admits
-        self._changed = threading.Condition()
+        self._changed = concurrency.Condition()
         self._is_open = False
         self._is_closed = False
         self._steps: PlacedSteps | None = None
@@ -144,10 +142,10 @@ class Gate:
 
     def wait_until_open(self, timeout_s: float) -> PlacedSteps | None:
         """Waits until steps may begin; the session for them, None if they may not."""
-        deadline = time.monotonic() + timeout_s
+        deadline = concurrency.monotonic() + timeout_s
         with self._changed:
             while not self._lets_in():
-                if self._is_closed or time.monotonic() > deadline:
+                if self._is_closed or concurrency.monotonic() > deadline:
                     return None
                 self._changed.wait(_LOOK_S)
             return self._steps

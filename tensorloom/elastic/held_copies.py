@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -22,10 +21,13 @@ from tensorloom.elastic.copying import (
 from tensorloom.elastic.placed_session import filtered, task_of
 from tensorloom.framework import errors
 from tensorloom.framework.devices.device_spec import DeviceSpec
+from tensorloom.framework.runtime import concurrency
 from tensorloom.train import training_util
 from tensorloom.train.checkpoints.checkpoint_utils import load_checkpoint
 
 if TYPE_CHECKING:
+    import threading
+
     from tensorloom.cluster.server import Server
     from tensorloom.elastic.gate import Gate
     from tensorloom.elastic.job import Job
@@ -53,7 +55,7 @@ class HeldCopies:
         self._config = config
         self._every_s = every_s
         self._whole: dict[int, int] = {}  # which of two copies of a shard is
-        self._over = threading.Event()
+        self._over = concurrency.Event()
         self._thread: threading.Thread | None = None
 
     def start(self, gate: Gate, worker: str, graph: Graph) -> None:
@@ -67,7 +69,7 @@ class HeldCopies:
         self._gate, self._worker = gate, worker
         self._stored = shards.stored(graph)
         self._step = training_util.get_global_step(graph)
-        self._thread = threading.Thread(
+        self._thread = concurrency.Thread(
             target=self._copy_again, name="tensorloom-elastic-copies", daemon=True
         )
         self._thread.start()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +12,7 @@ from tensorloom.coordination.coordinator import VARIABLE, Coordinator
 from tensorloom.coordination.records import safe
 from tensorloom.elastic.plan import Plan
 from tensorloom.framework.devices.device_spec import DeviceSpec
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.coordination.records import Held
@@ -22,7 +22,7 @@ LEAVING: Final = "elastic servers that leave"
 WORKERS: Final = "elastic workers"
 PAUSED: Final = "elastic workers that pause"
 _LEADER: Final = "elastic leader"
-_PLAN: Final = "elastic plan"
+PLAN: Final = "elastic plan"
 
 
 class Presence:
@@ -67,6 +67,8 @@ class Presence:
           errors.UnavailableError: the service does not answer.
         """
         if not self.lasts:
+            # The service may have it still, and renew it: the new one is not made then.
+            self.give_back()
             self._held = self._coordinator.hold(self._key, self._content)
         return self._held is not None
 
@@ -123,7 +125,7 @@ class Job:
 
     def plan(self) -> Plan | None:
         """The newest plan; None before the first one."""
-        kept = self.lock.kept(_PLAN)
+        kept = self.lock.kept(PLAN)
         return None if kept is None else Plan.from_json(kept)
 
     def publish(self, plan: Plan) -> None:
@@ -132,7 +134,7 @@ class Job:
         Raises:
           errors.AbortedError: another process leads by now; nothing is changed.
         """
-        self.lock.keep(_PLAN, plan.to_json())
+        self.lock.keep(PLAN, plan.to_json())
 
     def servers(self) -> dict[int, ServerRecord]:
         """The servers that are there by index; of two lives the later one."""
@@ -176,4 +178,9 @@ def worker_number(task: str) -> int:
 
 def now() -> float:
     """When a life began, for others to compare."""
-    return time.time()
+    return concurrency.time()
+
+
+def new_life() -> str:
+    """The name of a life: no other process has it, nor this one in another life."""
+    return f"{concurrency.randbits(128):032x}"

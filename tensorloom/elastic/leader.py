@@ -14,8 +14,6 @@ the change is made again, with another version.
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +32,7 @@ from tensorloom.elastic.plan import Home, Plan
 from tensorloom.elastic.restoring import report
 from tensorloom.elastic.row_sizes import MeasuredTables
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.cluster.server import Server
@@ -77,8 +76,8 @@ class Leader:
         tables = shards.stored_tables(model.graph)
         self._measured = MeasuredTables(server, config, tables)
         self._patient_until = 0.0
-        self._over = threading.Event()
-        self._thread = threading.Thread(
+        self._over = concurrency.Event()
+        self._thread = concurrency.Thread(
             target=self._lead, name="tensorloom-elastic-leader", daemon=True
         )
 
@@ -118,7 +117,7 @@ class Leader:
         # Servers that lost their leases with the service, as the last leader did, may
         # take them again first. One that begins the job has seen them all.
         takes_over = self._job.plan() is not None
-        self._patient_until = time.monotonic() + takes_over * self._job.lease_s
+        self._patient_until = concurrency.monotonic() + takes_over * self._job.lease_s
         return True
 
     def _look(self) -> None:
@@ -136,7 +135,7 @@ class Leader:
             for shard, home in plan.homes.items()
             if home.server in servers and servers[home.server].life == home.life
         }
-        is_patient = time.monotonic() < self._patient_until
+        is_patient = concurrency.monotonic() < self._patient_until
         if not usable or (is_patient and len(alive) < len(plan.homes)):
             return
         now = {shard: home.server for shard, home in alive.items()}
@@ -168,7 +167,7 @@ class Leader:
         plan, version = change.plan, change.version
         self._job.publish(replace(plan, version=version, is_ready=False))
         self._wait_for_pause(version)
-        began = time.monotonic()
+        began = concurrency.monotonic()
         homes = change.homes()
         ready = Plan(version, True, homes, _addresses(homes, change.servers))
         moved = self._move(change, ready)
@@ -184,7 +183,7 @@ class Leader:
             ", ".join(map(str, sorted(ready.addresses))),
             moved / 1e6,
             len(lost),
-            time.monotonic() - began,
+            concurrency.monotonic() - began,
         )
 
     def _wait_for_pause(self, version: int) -> None:

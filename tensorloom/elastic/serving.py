@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
-import uuid
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.program import program_log
 from tensorloom.elastic import job as jobs
 from tensorloom.elastic.plan import epoch_of
 from tensorloom.framework import errors
+from tensorloom.framework.runtime import concurrency
 
 if TYPE_CHECKING:
     from tensorloom.cluster.server import Server
@@ -39,7 +39,7 @@ class ElasticServer:
         self._server = server
         self._job = jobs.Job(coordinator)
         self._index = int(server.server_def.task_index)
-        self._life = uuid.uuid4().hex
+        self._life = jobs.new_life()
         content = {
             "index": self._index,
             "life": self._life,
@@ -49,10 +49,10 @@ class ElasticServer:
         name = f"{self._index} {self._life}"
         self._presence = self._job.presence(jobs.SERVERS, name, content)
         self._leaving = self._job.presence(jobs.LEAVING, name, content)
-        self._wants_to_leave = threading.Event()
-        self._over = threading.Event()
+        self._wants_to_leave = concurrency.Event()
+        self._over = concurrency.Event()
         server.fence(self._check)
-        self._thread = threading.Thread(
+        self._thread = concurrency.Thread(
             target=self._stay, name="tensorloom-elastic-server", daemon=True
         )
         self._thread.start()

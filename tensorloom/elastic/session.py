@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-import uuid
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.client.program import program_log
@@ -15,7 +13,7 @@ from tensorloom.elastic.leader import Leader
 from tensorloom.elastic.placed_session import PlacedSession, task_of
 from tensorloom.elastic.shard_steps import ShardSteps
 from tensorloom.framework import errors
-from tensorloom.framework.runtime import default_stack
+from tensorloom.framework.runtime import concurrency, default_stack
 from tensorloom.train.inputs.queue_runner import RunnerThread
 
 if TYPE_CHECKING:
@@ -77,7 +75,7 @@ class ElasticSession(SessionInterface):
         self._held = held
         self._max_wait_s = max_wait_s
         self._failed_at = 0.0
-        name = f"{task_of(server)} {uuid.uuid4().hex}"
+        name = f"{task_of(server)} {jobs.new_life()}"
         self._name = name
         self._own = f"elastic.own.{name.rpartition(' ')[2]}"
         self._presence = job.presence(
@@ -86,10 +84,10 @@ class ElasticSession(SessionInterface):
         self._gate = Gate(lambda: self._presence.lasts)
         self._paused: Presence | None = None
         self._paused_for = 0
-        self._over = threading.Event()
+        self._over = concurrency.Event()
         self._shard_steps = ShardSteps(model.graph)
         self._leader = Leader(job, server, model, config, first_servers, held)
-        self._thread = threading.Thread(
+        self._thread = concurrency.Thread(
             target=self._watch, name="tensorloom-elastic-session", daemon=True
         )
         self._thread.start()
@@ -195,7 +193,7 @@ class ElasticSession(SessionInterface):
     def _recover(self, steps: PlacedSteps, failure: errors.OpError) -> None:
         """Waits until there is another session to run steps in."""
         program_log.info("Waiting for the shards of a server: %s", failure.message)
-        self._failed_at = time.monotonic()
+        self._failed_at = concurrency.monotonic()
         steps.has_failed = True
         if not self._gate.wait_for_other(steps, self._max_wait_s):
             raise failure
@@ -314,7 +312,7 @@ class ElasticSession(SessionInterface):
         if not (steps.has_failed or steps.is_given_up):
             return False
         # No server was lost, as it seems: a connection was, and may be made again.
-        has_waited = time.monotonic() - self._failed_at > self._job.lease_s
+        has_waited = concurrency.monotonic() - self._failed_at > self._job.lease_s
         return steps.is_given_up or (has_waited and self._servers_are_there(plan))
 
     def _pause(self, plan: Plan) -> None:

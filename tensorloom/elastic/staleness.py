@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from tensorloom.elastic.shards import JOB, shards_of
 from tensorloom.framework import errors
 from tensorloom.framework.graph.graph import add_to_collection, get_default_graph
 from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.runtime.scopes import control_dependencies, device
 from tensorloom.framework.types import dtypes
 from tensorloom.ops.array.constant import constant
@@ -101,13 +101,13 @@ class BoundedStalenessHook(SessionRunHook):
         session = run_context.session
         pause, alive, asked_at = _FIRST_PAUSE_S, None, -math.inf
         while self._clock - self._slowest > self._max_staleness:
-            if time.monotonic() - asked_at > _ALIVE_S:
-                alive, asked_at = self._alive(), time.monotonic()
+            if concurrency.monotonic() - asked_at > _ALIVE_S:
+                alive, asked_at = self._alive(), concurrency.monotonic()
             slowest = self._slowest_of(self._run(session, self._read), alive)
             self._slowest = self._clock if slowest is None else slowest
             if self._clock - self._slowest > self._max_staleness:
                 # No server tells a change: variables are all that it has.
-                time.sleep(pause)
+                concurrency.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
 
     def after_run(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +16,7 @@ from tensorloom.elastic.session import ElasticSession, StepLostError
 from tensorloom.elastic.staleness import BoundedStalenessHook
 from tensorloom.framework import errors
 from tensorloom.framework.graph.graph import get_default_graph
+from tensorloom.framework.runtime import concurrency
 from tensorloom.train.sessions.creators import SessionCreator
 from tensorloom.train.sessions.monitored_session import (
     MonitoredSession,
@@ -102,7 +102,7 @@ class _Creator(SessionCreator):
             ready_for_local_init_op=scaffold.ready_for_local_init_op,
             graph=model.graph,
         )
-        deadline = time.monotonic() + self._max_wait_s
+        deadline = concurrency.monotonic() + self._max_wait_s
         pause = _FIRST_WAIT_S
         while True:
             try:
@@ -115,14 +115,14 @@ class _Creator(SessionCreator):
             except StepLostError as error:
                 program_log.info("%s", error.message)
                 continue
-            if time.monotonic() > deadline:
+            if concurrency.monotonic() > deadline:
                 raise errors.DeadlineExceededError(
                     None,
                     None,
                     f"The model was not ready after {self._max_wait_s:g} s: {reason}",
                 )
             program_log.info("Waiting for the chief: %s", reason)
-            time.sleep(pause)
+            concurrency.sleep(pause)
             pause = min(2 * pause, _LONGEST_WAIT_S)
 
     def _initialize(self, session: ElasticSession, model: Model) -> None:

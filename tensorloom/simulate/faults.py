@@ -28,7 +28,9 @@ class Fault:
     Args:
       at: when it begins, in seconds of the virtual clock.
       kind: "kill" (it is started again at the end), "stop" (as by SIGSTOP), "cut" (of
-        two hosts from each other) or "slow".
+        two hosts from each other) or "slow"; where tasks come and go also "leave" (it
+        is told to end, and started again so long after its end) and "join" (it is not
+        there before).
       hosts: one, or two for "cut".
       lasts_s: how long.
     """
@@ -71,6 +73,7 @@ class FaultMaker:
       simulation: which one.
       processes: the processes that run now, by host; changed by kills.
       start: starts the process of a host again.
+      leave: tells a process to end, and how long after its end to start it again.
     """
 
     def __init__(
@@ -78,10 +81,12 @@ class FaultMaker:
         simulation: Simulation,
         processes: dict[str, Process],
         start: Callable[[str], None],
+        leave: Callable[[Process, float], None] | None = None,
     ) -> None:
         self._simulation = simulation
         self._processes = processes
         self._start = start
+        self._leave = leave
         self.made = 0
 
     def schedule(self, faults: Sequence[Fault]) -> None:
@@ -91,6 +96,10 @@ class FaultMaker:
 
     def _make(self, fault: Fault) -> None:
         process = self._processes.get(fault.hosts[0])
+        if fault.kind == "join":
+            self.made += 1
+            self._start(fault.hosts[0])
+            return
         if process is None or process.is_dead:
             return  # it has ended, or an earlier fault has it
         network = self._simulation.network
@@ -102,6 +111,9 @@ class FaultMaker:
         elif fault.kind == "stop":
             network.stop(process)
             after(fault.lasts_s, lambda: self._go_on(process))
+        elif fault.kind == "leave":
+            assert self._leave is not None
+            self._leave(process, fault.lasts_s)
         elif fault.kind == "slow":
             process.slowness = _SLOWNESS
             after(fault.lasts_s, lambda: setattr(process, "slowness", 1.0))

@@ -10,6 +10,7 @@ from unittest import mock
 
 from tensorloom.client.session.master_factory import register_master_factory
 from tensorloom.client.session.remote_master import RemoteMaster
+from tensorloom.cluster import control
 from tensorloom.cluster.directory import wait_limit_s
 from tensorloom.coordination import writers
 from tensorloom.framework.runtime import cancellation, concurrency, threads
@@ -18,6 +19,7 @@ from tensorloom.simulate.network import Costs, Network
 from tensorloom.simulate.primitives import names_for
 from tensorloom.simulate.scheduler import Process, Scheduler
 from tensorloom.storage.checkpoints import write_tokens
+from tensorloom.transport.grpc.channel import GrpcChannel
 from tensorloom.transport.wire import request_ids
 
 #: Of the targets of sessions: `simulated://worker0:2222`.
@@ -104,12 +106,24 @@ class Simulation:
                     stack.enter_context(mock.patch.object(module, name, own))
                 clock = _Clocks(scheduler)
                 stack.enter_context(mock.patch.object(cancellation, "_clock", clock))
+                channel = self._channel_for(GrpcChannel)
+                stack.enter_context(mock.patch.object(control, "GrpcChannel", channel))
                 register_master_factory(SCHEME, self._make_master)
                 stack.enter_context(request_ids.seeded(self.seed))
                 yield
         finally:
             if collects:
                 gc.enable()
+
+    def _channel_for(self, real: Callable[[str], Any]) -> Callable[[str], Any]:
+        """What makes the channels of calls that steer other tasks."""
+
+        def make(address: str) -> Any:
+            if self.scheduler.owns_thread:
+                return SimChannel(self.network, address)
+            return real(address)
+
+        return make
 
     def _make_master(self, target: str, config: Any) -> Any:
         """The master of a target; that of the own task is called without a network."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from tensorloom.cluster import local
+from tensorloom.cluster.control import control_handlers
 from tensorloom.cluster.directory import ClusterDirectory, wait_limit_s
 from tensorloom.cluster.renamed_tasks import RenamingMaster
+from tensorloom.cluster.server_def import make_server_def
 from tensorloom.devices.device import make_devices
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import concurrency
@@ -20,7 +22,7 @@ from tensorloom.worker.run.worker import Worker
 from tensorloom.worker.run.worker_service import WorkerService
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 PORT: Final = 2222
 _SWEEP_S: Final = 30.0
@@ -79,8 +81,11 @@ class SimTask:
             self.worker,
             learn=lambda cluster_def: directory.learn(ClusterSpec(cluster_def)),
         )
+        control = control_handlers(None, directory.update, None, None)
         process = simulation.scheduler.here.process
-        handlers = {**self.masters.handlers(), **workers.handlers()}
+        handlers = {**self.masters.handlers(), **workers.handlers(), **control}
+        self._cluster, self._job, self._index = cluster, job, index
+        self._directory = directory
         network.listeners[self.address] = Listener(process, handlers)
         process.state["task"] = self
         concurrency.Thread(target=self._sweep, name="housekeeping").start()
@@ -94,6 +99,33 @@ class SimTask:
         while True:
             concurrency.sleep(_SWEEP_S)
             self.worker.steps.sweep()
+
+    # --- as `Server` has them, for libraries that are given one ----------------------
+
+    #: A task that ends is killed: see `Network.kill`.
+    is_stopped = False
+
+    @property
+    def server_def(self) -> Any:
+        """The `ServerDef` of the task."""
+        return make_server_def(self._cluster, self._job, self._index, None, None)
+
+    def update_cluster(self, cluster: Any) -> None:
+        """See `Server.update_cluster`."""
+        self._directory.update(ClusterSpec(cluster))
+
+    def fence(self, check: Callable[[], None] | None) -> None:
+        """See `Server.fence`."""
+        self.worker.fence = check
+
+    def containers(self) -> set[str]:
+        """See `Server.containers`."""
+        return {resource.container for resource in self.worker.resources()}
+
+    def clear(self, containers: Sequence[str]) -> None:
+        """See `Server.clear`."""
+        if containers:
+            self.worker.cleanup_all(containers)
 
 
 def _start_nothing(*_: object) -> NoReturn:

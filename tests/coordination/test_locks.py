@@ -311,6 +311,21 @@ def test_urls(url: str, message: str) -> None:
         open_coordinator(url, LONG_S)
 
 
+def test_a_lease_that_only_seems_to_have_ended(tmp_path: Path) -> None:
+    """The answer came late: the service has the lock still, and it is renewed."""
+    with open_coordinator(f"file://{tmp_path}", 60.0) as coordinator:
+        lock = coordinator.lock("all")
+        assert lock.acquire(timeout_s=0)
+        before = lock.token
+        assert lock._held is not None
+        lock._held.ends = 0.0
+        assert not lock.is_held
+        assert lock.acquire(timeout_s=0)
+        assert lock.token > before
+        lock.release()
+        assert lock.holder() is None
+
+
 def test_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tooz", None)
     with pytest.raises(ImportError, match=r"pip install 'tensorloom\[locks\]'"):

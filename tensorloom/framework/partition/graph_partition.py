@@ -24,6 +24,8 @@ from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
 
 _CONTROL = -1  # the output index that stands for a control edge
+# What goes over: a node's output, to a device; or to one node there, which it is for.
+_Edge = tuple[str, int, str, str]
 # On a Send and its Recv: the variable itself goes over, and is read where it is used.
 BY_REFERENCE = "_by_reference"
 # On a Send: the tensor may wait for others, see `master/run/deferrable_sends.py`.
@@ -100,15 +102,15 @@ class _Splitter:
         self.incarnation_of = incarnation_of
         self.suffix = suffix
         self.parts: dict[str, list[Node]] = {}
-        # (node, output index, destination device) -> what stands for it there
-        self.received: dict[tuple[str, int, str], str] = {}
+        # what goes over -> what stands for it there
+        self.received: dict[_Edge, str] = {}
         # the same -> the dtype of what a Recv gives in another one
-        self.widened: dict[tuple[str, int, str], dtypes.DType] = {}
+        self.widened: dict[_Edge, dtypes.DType] = {}
         self.place_of_device = {
             node.device: places[node.name] for node in graph.nodes.values()
         }
         self.wanted = self._destinations()
-        self.recvs: dict[tuple[str, int, str], Node] = {}
+        self.recvs: dict[_Edge, Node] = {}
         self.has_dead_tensors = control_loops.has_dead_tensors(graph)
 
     def _destinations(self) -> dict[str, list[tuple[int, str]]]:
@@ -116,13 +118,32 @@ class _Splitter:
         wanted: dict[str, dict[tuple[int, str], None]] = {}
         for node in self.graph.nodes.values():
             for name, index in self._edges(node):
-                if self.places[name] != self.places[node.name]:
+                if self.places[name] == self.places[node.name]:
+                    continue
+                if not self._is_read_late(name, index, node):
                     wanted.setdefault(name, {})[index, node.device] = None
+                    continue
+                source = self.graph.nodes[name]
+                for before in node.control_inputs:
+                    if self.places[before] != self.places[name]:
+                        wanted.setdefault(before, {})[_CONTROL, source.device] = None
         return {name: list(pairs) for name, pairs in wanted.items()}
 
     @staticmethod
     def _edges(node: Node) -> list[tuple[str, int]]:
         return [*node.inputs, *((name, _CONTROL) for name in node.control_inputs)]
+
+    def _is_read_late(self, name: str, index: int, node: Node) -> bool:
+        """Whether an input is a variable of another task, to be read after an update.
+
+        It is sent when what the node has to wait for is done, and to the node alone. In
+        TensorFlow its Recv waits; what is sent is a buffer, read when it is asked for.
+        """
+        if index == _CONTROL or not node.control_inputs or self.frames.paths:
+            return False
+        source = self.graph.nodes[name]
+        is_variable = source.output_types[index]._is_ref_dtype
+        return is_variable and task_of(source.device) != task_of(node.device)
 
     def split(self) -> dict[str, GraphIR]:
         for node in self.graph.nodes.values():
@@ -150,20 +171,37 @@ class _Splitter:
         control = tuple(
             name
             if self.places[name] == here
-            else self._recv(name, _CONTROL, node.device, part)
+            else self._recv((name, _CONTROL, node.device, ""), part)
             for name in node.control_inputs
         )
         inputs = tuple(
-            key
-            if self.places[key[0]] == here
-            else (self._recv(key[0], key[1], node.device, part), 0)
-            for key in node.inputs
+            (name, index)
+            if self.places[name] == here
+            else (self._recv(self._edge_to(name, index, node), part), 0)
+            for name, index in node.inputs
         )
         return node.replace(inputs=inputs, control_inputs=control)
 
-    def _recv(self, name: str, index: int, device: str, part: list[Node]) -> str:
+    def _edge_to(self, name: str, index: int, node: Node) -> _Edge:
+        """What goes over for an input; a variable that is read late is sent now."""
+        if not self._is_read_late(name, index, node):
+            return name, index, node.device, ""
+        key = name, index, node.device, node.name
+        if key not in self.recvs:
+            source = self.graph.nodes[name]
+            there = self.parts.setdefault(self.places[name], [])
+            control = tuple(
+                before
+                if self.places[before] == self.places[name]
+                else self._recv((before, _CONTROL, source.device, ""), there)
+                for before in node.control_inputs
+            )
+            self._send(source, index, node.device, there, node, control)
+        return key
+
+    def _recv(self, key: _Edge, part: list[Node]) -> str:
         """The Recv of a tensor on a device, made before its first use there."""
-        key = name, index, device
+        _, index, _, _ = key
         if key not in self.received:
             last = recv = self.recvs[key]
             part.append(recv)
@@ -178,8 +216,17 @@ class _Splitter:
             self.received[key] = last.name
         return self.received[key]
 
-    def _send(self, node: Node, index: int, device: str, part: list[Node]) -> None:
+    def _send(
+        self,
+        node: Node,
+        index: int,
+        device: str,
+        part: list[Node],
+        reader: Node | None = None,
+        control: tuple[str, ...] = (),
+    ) -> None:
         number = next(self.numbers)
+        key = node.name, index, device, "" if reader is None else reader.name
         source, output = node, index
         if index == _CONTROL:
             # A control edge travels as an empty tensor behind the node.
@@ -189,7 +236,7 @@ class _Splitter:
         dtype = source.output_types[output].base_dtype
         narrow = self.sends_as.get(dtype, dtype)
         if index != _CONTROL and narrow is not dtype:
-            self.widened[node.name, index, device] = dtype
+            self.widened[key] = dtype
             name = f"{node.name}{self.suffix}{number}_cast"
             source, output, dtype = _cast(source, output, narrow, name), 0, narrow
             part.append(source)
@@ -201,7 +248,7 @@ class _Splitter:
                 f"{node.name}{self.suffix}{number}",
                 "_Send",
                 ((source.name, output),),
-                (),
+                control,
                 node.device,
                 {"T": dtype, **attrs},
                 (),
@@ -210,13 +257,13 @@ class _Splitter:
             )
         )
         shapes = source.output_shapes
-        self.recvs[node.name, index, device] = Node(
+        self.recvs[key] = Node(
             f"{node.name}{self.suffix}{number}_recv",
             "_Recv",
             (),
             self.frames.trigger(node.name, self.place_of_device[device]),
             device,
-            {"tensor_type": dtype, **attrs, **self._waits_for(node.name)},
+            {"tensor_type": dtype, **attrs, **self._waits_for(node, reader)},
             (dtype,),
             None if shapes is None else (shapes[output],),
             node.source,
@@ -244,9 +291,10 @@ class _Splitter:
             "client_terminated": False,
         }
 
-    def _waits_for(self, name: str) -> dict[str, Any]:
+    def _waits_for(self, node: Node, reader: Node | None) -> dict[str, Any]:
         """The attr of a Recv of what a node gives."""
-        waits = self.waits.get(name)
+        before = (node.name, *(() if reader is None else reader.control_inputs))
+        waits = {op for name in before for op in self.waits.get(name, ())}
         if not waits:
             return {}
         return {WAITS_FOR: [op.encode() for op in sorted(waits)]}

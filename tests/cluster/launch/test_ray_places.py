@@ -39,8 +39,18 @@ class Nodes:
         self._cluster.connect()
 
     def add(self) -> None:
-        """Adds a node."""
-        self._cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+        """Adds a node.
+
+        Ray gives it 30 s to start, which it does not always do on a busy machine. A
+        node that was given up ends by itself.
+        """
+        for left in reversed(range(5)):
+            try:
+                self._cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+                return
+            except Exception as error:
+                if not left or "timed out during startup" not in str(error):
+                    raise
 
     def kill_that_of(self, bundle: int, tasks: int | None = None) -> None:
         """Kills the node that runs a task, and adds another one in its place.

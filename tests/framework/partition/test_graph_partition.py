@@ -15,7 +15,7 @@ A = "/job:w/replica:0/task:0/device:CPU:0"
 B = "/job:p/replica:0/task:0/device:CPU:0"
 C = "/job:p/replica:0/task:1/device:CPU:0"
 FLOAT = dtypes.float32
-TYPES = {"Switch": (FLOAT, FLOAT), "NoOp": ()}
+TYPES = {"Switch": (FLOAT, FLOAT), "NoOp": (), "VariableV2": (FLOAT._as_ref,)}
 
 
 def graph_of(*rows: tuple[str, str, str, str]) -> GraphIR:
@@ -119,3 +119,42 @@ def test_tensors_that_travel_in_another_dtype() -> None:
     assert sent_as == [FLOAT, dtypes.bfloat16]
     others = parts_of(graph, sends_as={dtypes.int32: dtypes.int8})
     assert not any("Cast" in ops(part) for part in others.values())
+
+
+def test_a_variable_of_another_task_is_sent_after_what_its_reader_waits_for() -> None:
+    """And to others as early as before: what they wait for may need it."""
+    graph = graph_of(
+        ("v", "VariableV2", B, ""),
+        ("early", "Identity", A, "v"),
+        ("here", "Assign", B, "v early"),
+        ("there", "NoOp", C, "^early"),
+        ("late", "Identity", A, "v ^here ^there"),
+        ("last", "Identity", A, "v ^late"),
+    )
+    parts = parts_of(graph)
+    variable = parts[B]
+    sends = [
+        n for n in variable.nodes.values() if n.op == "_Send" and n.inputs[0][0] == "v"
+    ]
+    waits = [
+        [variable.nodes[name].op for name in send.control_inputs] for send in sends
+    ]
+    assert waits == [[], ["Assign", "_Recv"], ["_Recv"]]
+    recvs = {n.name: n for n in parts[A].nodes.values() if n.op == "_Recv"}
+    for reader, send in zip(("early", "late", "last"), sends, strict=True):
+        (name, _), *_ = parts[A].nodes[reader].inputs
+        assert recvs[name].attrs["tensor_name"] == send.attrs["tensor_name"]
+
+
+def test_a_reader_that_is_late_waits_for_what_its_variable_is_sent_after() -> None:
+    graph = graph_of(
+        ("v", "VariableV2", B, ""),
+        ("queue", "NoOp", B, ""),
+        ("late", "Identity", A, "v ^queue"),
+    )
+    parts = parts_of(graph, waits={"queue": frozenset({"queue"})})
+    assert [
+        node.attrs.get("_waits_for")
+        for node in parts[A].nodes.values()
+        if node.op == "_Recv"
+    ] == [[b"queue"], [b"queue"]]
