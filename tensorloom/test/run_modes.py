@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorloom.client.program import compat
+from tensorloom.client.settings import config as process_config
 from tensorloom.framework.graph.dataflow_graph import Graph
 from tensorloom.test import environment
 
@@ -222,5 +223,15 @@ def use_deterministic_cudnn(func: Method) -> Method:
 
 
 def enable_output_all_intermediates(fn: Method) -> Method:
-    """The test runs as it is: loops keep what their gradients read."""
-    return fn
+    """The test runs with `tf.experimental.output_all_intermediates(True)`."""
+
+    @functools.wraps(fn)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        before = process_config.outputs_all_intermediates()
+        process_config.output_all_intermediates(True)
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            process_config.output_all_intermediates(before)
+
+    return decorated

@@ -186,6 +186,8 @@ def switch_case(
         if branch_index.dtype.base_dtype != dtypes.int32:
             branch_index = math_ops.cast(branch_index, dtypes.int32)
         graphs = [FuncGraph(graph_name) for graph_name in names]
+        for graph in graphs:
+            graph.is_control_flow = True
         results = [
             cond_module.build_branch(graph, action, branch_index, "branch")
             for graph, action in zip(graphs, actions, strict=True)

@@ -96,6 +96,7 @@ def cond(
         ):
             graph = FuncGraph(graph_name, frame=tally.frame(), scope=scope)
             graph.is_branch = tally.is_on
+            graph.is_control_flow = True
             results.append(build_branch(graph, function, predicate, word))
             graphs.append(graph)
         if not strict:

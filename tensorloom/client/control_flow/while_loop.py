@@ -206,6 +206,7 @@ class _Loop:
             )
             for part in ("cond", "body")
         )
+        cond_graph.is_control_flow = body_graph.is_control_flow = True
         self._tally.add(2 * self.variables)  # Enter, Merge
         self._build_cond(cond_graph, cond, tensors)
         self._tally.add(1 + 2 * self.variables)  # LoopCond; Switch, Identity

@@ -69,6 +69,7 @@ class FuncGraph(Graph):
         self._seed = outer._seed
         self.frame = frame
         self.is_branch = False  # of a `cond` of classic nodes
+        self.is_control_flow = False  # a branch, a loop's test or a loop's body
         # The node that a finished one of these is a branch of.
         self.branching_op: Operation | None = None
         self.builds_classic = frame is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 import os
 from collections.abc import Generator
@@ -13,9 +14,10 @@ import numpy as np
 from tensorloom.framework.export import export, export_value
 from tensorloom.framework.graph import classic_node_counts as classic_nodes
 
-# The day of the 1.15 branch.
-_HORIZON: Final = (2019, 8, 21)
-_horizon: tuple[int, int, int] = _HORIZON
+# The day of the 1.15 branch. The environment variable is a number of days later.
+HORIZON: Final = datetime.date(2019, 8, 21)
+_DELTA_DAYS: Final = "TF_FORWARD_COMPATIBILITY_DELTA_DAYS"
+_horizon = HORIZON
 
 
 @export("compat.as_bytes")
@@ -61,7 +63,23 @@ def path_to_str(path: Any) -> Any:
 @export("compat.forward_compatible")
 def forward_compatible(year: int, month: int, day: int) -> bool:
     """Whether newer op versions may be used: graphs are read by 1.15 and later."""
-    return (year, month, day) < _horizon
+    return (year, month, day) < (_horizon.year, _horizon.month, _horizon.day)
+
+
+def update_forward_compatibility(date: datetime.date | None = None) -> None:
+    """Sets the day that `forward_compatible` compares with.
+
+    Args:
+      date: the day; the usual one, with what the environment adds, if left out.
+    """
+    global _horizon
+    if date is None:
+        days = int(os.environ.get(_DELTA_DAYS) or 0)
+        date = HORIZON + datetime.timedelta(days=days)
+    _horizon = date
+
+
+update_forward_compatibility()
 
 
 @export("compat.forward_compatibility_horizon")
@@ -73,12 +91,11 @@ def forward_compatibility_horizon(
 
     As in TensorFlow, horizons do not nest: the first end brings back the usual one.
     """
-    global _horizon
     try:
-        _horizon = (year, month, day)
+        update_forward_compatibility(datetime.date(year, month, day))
         yield
     finally:
-        _horizon = _HORIZON
+        update_forward_compatibility()
 
 
 integral_types: Final = (numbers.Integral, np.integer)

@@ -173,9 +173,9 @@ class FlagValues:
 
 
 class FlagValuesWrapper:
-    """The program's flags: absl's in a program that imports absl, else our own.
+    """Flags that all parse the command line when one is first read.
 
-    All parse the command line when one is first read.
+    `FLAGS`, those of the program, are absl's in a program that imports absl.
     """
 
     def __init__(self, flags_object: Any) -> None:
@@ -186,7 +186,7 @@ class FlagValuesWrapper:
     def store(self) -> Any:
         """Where the flags are now. Those defined before absl came move there."""
         absl = _loaded_absl()
-        if absl is None or not isinstance(self._own, FlagValues):
+        if absl is None or self is not FLAGS:
             return self.__dict__["_own"]
         definitions = self.__dict__["_definitions"]
         while definitions:
@@ -283,10 +283,11 @@ def _define_once(
     define: Callable[..., None], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Defines a flag of the program where its flags are, or one of `flag_values`."""
-    if isinstance(kwargs.get("flag_values"), FlagValues):
-        return define(*args, **kwargs)
-    if kwargs.get("flag_values") is FLAGS:
-        del kwargs["flag_values"]
+    values = kwargs.pop("flag_values", FLAGS)
+    if values is not FLAGS:
+        if isinstance(values, FlagValuesWrapper):
+            values = values.store()
+        return define(*args, flag_values=values, **kwargs)
     # define_bool -> DEFINE_bool
     name = define.__name__.replace("define", "DEFINE", 1)
     if FLAGS.store() is not FLAGS.__dict__["_own"]:

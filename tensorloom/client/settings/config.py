@@ -188,12 +188,22 @@ def _refuse_connection(name: str) -> None:
     )
 
 
+_outputs_all_intermediates: bool | None = None
+
+
 @export("experimental.output_all_intermediates")
 def output_all_intermediates(state: bool | None) -> None:
     """Says whether functions give out what their gradients could need.
 
     It changes nothing here: gradients of functions take what they need.
     """
+    global _outputs_all_intermediates
+    _outputs_all_intermediates = state
+
+
+def outputs_all_intermediates() -> bool | None:
+    """What `output_all_intermediates` was told last; None at first."""
+    return _outputs_all_intermediates
 
 
 @export("experimental.function_executor_type")

@@ -120,3 +120,15 @@ def test_programs_look_into_the_flags_and_take_them_out(flags: Any) -> None:
         delattr(flags, name)
     tf.flags.DEFINE_integer("steps", 5, "defined anew, as notebooks do")
     assert flags.__flags["steps"].value == flags.steps == 5
+
+
+def test_other_flags_than_the_program_s_stay_apart(
+    flags: Any, absl: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "absl.flags", absl)
+    for value in ("a", "b"):
+        other = program_flags.FlagValuesWrapper(program_flags.FlagValues())
+        tf.flags.DEFINE_string("same", value, "in several", flag_values=other)
+        monkeypatch.setattr(sys, "argv", ["program"])
+        assert other.same == value
+    assert absl.FLAGS.values == {}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tensorloom as tf
+from tensorloom.client.program import compat
 
 
 @pytest.fixture(autouse=True)
@@ -136,6 +137,19 @@ def test_a_horizon_says_which_days_are_compatible() -> None:
         assert not compatible(2030, 1, 2)
     assert compatible(2019, 1, 1)
     assert not compatible(2030, 1, 1)
+
+
+def test_the_environment_moves_the_horizon(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, compatible = compat.HORIZON, tf.compat.forward_compatible
+    assert not compatible(base.year, base.month, base.day)
+    monkeypatch.setenv("TF_FORWARD_COMPATIBILITY_DELTA_DAYS", "1")
+    compat.update_forward_compatibility()
+    assert compatible(base.year, base.month, base.day)
+    with tf.compat.forward_compatibility_horizon(2000, 1, 1):
+        assert not compatible(base.year, base.month, base.day)
+    assert compatible(base.year, base.month, base.day)
+    monkeypatch.undo()
+    compat.update_forward_compatibility()
 
 
 @pytest.mark.parametrize("kind", ["cond", "loop"])

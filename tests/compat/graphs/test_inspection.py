@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import sys
+import traceback
+from typing import Any
 
 import pytest
 
+import tensorloom as tf
+from tensorloom.compat.control_flow import functional_form
+from tensorloom.compat.graphs import stack_frames
 from tensorloom.compat.graphs.api_def_map import ApiDefMap
 from tensorloom.compat.graphs.kernels import (
     get_all_registered_kernels,
@@ -51,3 +56,43 @@ def test_a_traceable_stack_gives_the_newest_first() -> None:
     assert (list(stack.peek_objs()), stack.peek_top_obj()) == ([2, 1], 2)
     other = stack.copy()
     assert (stack.pop_obj(), len(stack), len(other)) == (2, 1, 2)
+
+
+def test_frames_are_those_that_python_shows() -> None:
+    converted, shown = (
+        stack_frames.convert_stack(stack_frames.extract_stack()),
+        traceback.extract_stack(),
+    )
+    assert [frame[2] for frame in converted] == [frame.name for frame in shown]
+    assert converted[-1][stack_frames.TB_FILENAME] == __file__
+    assert stack_frames.extract_stack(limit=0) == []
+    (own,) = stack_frames.extract_stack(limit=1)
+    (with_start,) = stack_frames.convert_stack([own], include_func_start_lineno=True)
+    assert with_start[4] == own.func_start_lineno < own.lineno
+
+
+@pytest.mark.parametrize("is_functional", [False, True])
+def test_control_flow_alone_is_no_function(is_functional: bool) -> None:
+    seen: list[bool] = []
+
+    def body(i: Any) -> Any:
+        def branch() -> Any:
+            seen.append(functional_form.in_defun())
+            return i + 1
+
+        return tf.cond(i < 2, branch, lambda: tf.constant(9))
+
+    def loop() -> Any:
+        return tf.while_loop(lambda i: i < 3, body, [tf.constant(0)])
+
+    if is_functional:
+        tf.enable_control_flow_v2()
+    try:
+        with tf.Graph().as_default():
+            loop()
+            assert (set(seen), functional_form.in_defun()) == ({False}, False)
+            seen.clear()
+            tf.function(loop).get_concrete_function()
+            assert set(seen) == {True}
+    finally:
+        tf.disable_control_flow_v2()

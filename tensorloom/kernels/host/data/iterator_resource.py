@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tensorloom.framework import errors
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
 
 _numbers = itertools.count()
+_MASK64 = (1 << 64) - 1
 
 
 class _Running:
@@ -48,10 +49,27 @@ class _Running:
 
 
 class IteratorState:
-    """What SerializeIterator gives: how far an iterator has come."""
+    """What SerializeIterator gives: how far an iterator has come, by which seeds."""
 
-    def __init__(self, position: int) -> None:
+    def __init__(self, position: int, seeds: Iterable[tuple[int, int]] = ()) -> None:
         self.position = position
+        # Those that its pipeline drew where the program says none, and all others.
+        self.seeds = tuple(seeds)
+
+    def encoded(self) -> bytes:
+        """The position, and the seeds behind it, as varints."""
+        numbers = self.position, *itertools.chain.from_iterable(self.seeds)
+        return b"".join(encode_varint(number & _MASK64) for number in numbers)
+
+    @classmethod
+    def decoded(cls, content: bytes) -> IteratorState:
+        """The state of `encoded`; of earlier versions it is the position alone."""
+        numbers, place = [], 0
+        while place < len(content):
+            number, place = decode_varint(content, place)
+            numbers.append(number)
+        seeds = zip(numbers[1::2], numbers[2::2], strict=True)
+        return cls(numbers[0], seeds)
 
 
 register_variant(
@@ -59,8 +77,8 @@ register_variant(
     VariantCodec(
         # TensorFlow's "tensorflow::Iterator" holds the insides of its own pipelines.
         "tensorloom::IteratorState",
-        lambda state: (encode_varint(state.position), ()),
-        lambda metadata, _: IteratorState(decode_varint(metadata, 0)[0]),
+        lambda state: (state.encoded(), ()),
+        lambda metadata, _: IteratorState.decoded(metadata),
     ),
 )
 
@@ -153,7 +171,8 @@ class IteratorResource(Resource):
                     "initialized.",
                 )
             check_stateless(self._running.dataset)
-            return IteratorState(self._running.position)
+            dataset = self._running.dataset
+            return IteratorState(self._running.position, dataset.all_seeds())
 
     def restore(self, state: IteratorState, context: OpKernelContext) -> None:
         """Goes to a position, by making the elements before it again.
@@ -170,7 +189,7 @@ class IteratorResource(Resource):
                 "DeserializeIterator() failed because the iterator has not been "
                 "initialized.",
             )
-        self.make(running.dataset.renewed(), context)
+        self.make(running.dataset.renewed(iter(state.seeds)), context)
         for _ in range(state.position):
             try:
                 self.next(context)

@@ -9,6 +9,7 @@ from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.runtime.resource import Resource
 from tensorloom.kernels.host.data.pipeline.buffering import MemoryCache
 from tensorloom.kernels.host.data.pipeline.shuffle import FixedSeeds, SeedGenerator
+from tensorloom.kernels.host.data.pipeline.sources import drawn_seeds
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
@@ -38,7 +39,8 @@ def anonymous_seed_generator(c: OpKernelConstruction) -> Compute:
     def compute(
         seed: Any, seed2: Any, reshuffle: Any
     ) -> tuple[SeedGenerator, SeedGenerator]:
-        made = (SeedGenerator if reshuffle else FixedSeeds)(int(seed), int(seed2))
+        kind = SeedGenerator if reshuffle else FixedSeeds
+        made = kind(*drawn_seeds(int(seed), int(seed2)))
         return made, made
 
     return compute

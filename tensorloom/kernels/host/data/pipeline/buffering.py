@@ -21,6 +21,8 @@ from tensorloom.kernels.host.data.pipeline.dataset import (
 from tensorloom.kernels.host.data.pipeline.sources import ElementIterator
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.kernels.host.data.pipeline.environment import Environment
     from tensorloom.kernels.host.data.pipeline.statistics import Statistics
@@ -163,8 +165,8 @@ class _MemoryCacheDataset(Dataset):
         super().__init__(*like(source))
         self._cache = cache
 
-    def renewed(self) -> Dataset:
-        return _MemoryCacheDataset(self.inputs[0].renewed(), MemoryCache())
+    def renewed(self, seeds: Iterator[tuple[int, int]]) -> Dataset:
+        return _MemoryCacheDataset(self.inputs[0].renewed(seeds), MemoryCache())
 
     @property
     def iterator_name(self) -> str:

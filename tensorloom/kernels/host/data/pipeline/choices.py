@@ -23,7 +23,7 @@ from tensorloom.kernels.host.data.pipeline.environment import (
     CapturedFunction,
     Environment,
 )
-from tensorloom.kernels.host.data.pipeline.sources import RandomWords
+from tensorloom.kernels.host.data.pipeline.sources import RandomWords, drawn_seeds
 from tensorloom.kernels.host.data.pipeline.stored import Elements
 from tensorloom.kernels.host.random.philox import uint32_to_float
 
@@ -39,12 +39,14 @@ if TYPE_CHECKING:
 
 
 class _SamplingDataset(Dataset):
+    seeds: tuple[int, int]
+
     def __init__(self, source: Dataset, rate: Any, seeds: tuple[int, int]) -> None:
         super().__init__(*like(source))
-        self._rate, self._seeds = rate, seeds
+        self._rate, self.seeds = rate, drawn_seeds(*seeds)
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        words = RandomWords(*self._seeds)
+        words = RandomWords(*self.seeds)
 
         def elements() -> Iterator[Element]:
             for element in self.inputs[0].iterate(env):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -64,6 +64,8 @@ class Dataset:
     # Whether the elements are those of the inputs, all or some, in whatever order.
     keeps_elements: ClassVar[bool] = False
     own_options: bytes = b""  # a serialized tensorflow.data.Options
+    #: What its random numbers come from, drawn already where the program says none.
+    seeds: tuple[int, int] | None = None
     #: The node that made it; None of what kernels make besides.
     maker: OpKernelConstruction | None = None
     #: What the node got.
@@ -116,10 +118,24 @@ class Dataset:
             return self.graph_name
         return self.maker.node_name if self.maker is not None else self.kind
 
-    def renewed(self) -> Dataset:
-        """The same dataset as it was before anybody iterated over it."""
+    def all_seeds(self) -> Iterator[tuple[int, int]]:
+        """The seeds of the whole pipeline, those of inputs first."""
+        for source in self.inputs:
+            yield from source.all_seeds()
+        if self.seeds is not None:
+            yield self.seeds
+
+    def renewed(self, seeds: Iterator[tuple[int, int]]) -> Dataset:
+        """The same dataset as it was before anybody iterated over it.
+
+        Args:
+          seeds: those of the whole pipeline as `all_seeds` gives them; where they end,
+            datasets keep their own.
+        """
         fresh = copy.copy(self)
-        fresh.inputs = tuple(source.renewed() for source in self.inputs)
+        fresh.inputs = tuple(source.renewed(seeds) for source in self.inputs)
+        if self.seeds is not None:
+            fresh.seeds = next(seeds, self.seeds)
         return fresh
 
 

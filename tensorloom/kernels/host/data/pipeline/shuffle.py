@@ -28,7 +28,7 @@ from tensorloom.kernels.host.data.pipeline.dataset import (
     rows_of,
 )
 from tensorloom.kernels.host.data.pipeline.selection import RepeatDataset
-from tensorloom.kernels.host.data.pipeline.sources import RandomWords
+from tensorloom.kernels.host.data.pipeline.sources import RandomWords, drawn_seeds
 
 if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
@@ -60,18 +60,33 @@ class ShuffleDataset(Dataset):
     """Elements drawn from a buffer that the source fills, `count` times over."""
 
     keeps_elements = True
+    seeds: tuple[int, int]
 
     def __init__(
         self,
         source: Dataset,
         buffer_size: int,
         seeds: tuple[int, int],
-        reshuffle: SeedGenerator | None,
+        reshuffles: bool,
         count: int = 1,
+        generator: SeedGenerator | None = None,
     ) -> None:
+        """Makes it.
+
+        Args:
+          source: where the elements come from.
+          buffer_size: how many the buffer holds.
+          seeds: those of the node; both are 0 where it has none.
+          reshuffles: whether each iteration has another order.
+          count: how many rounds; negative for ever.
+          generator: gives the seeds of iterations; one of its own if left out.
+        """
         super().__init__(*like(source))
-        self._buffer_size, self._seeds = buffer_size, seeds
-        self._reshuffle, self._count = reshuffle, count
+        self._buffer_size, self._given_seeds = buffer_size, seeds
+        self.seeds = drawn_seeds(*seeds)
+        if reshuffles:
+            generator = generator or SeedGenerator(*self.seeds)
+        self._reshuffle, self._count = (generator if reshuffles else None), count
 
     @property
     def cardinality(self) -> int:
@@ -94,29 +109,29 @@ class ShuffleDataset(Dataset):
     @property
     def given_seeds(self) -> tuple[int, int]:
         """Those of the node; both are 0 where it has none."""
-        return self._seeds
+        return self._given_seeds
 
     def of(self, source: Dataset, seeds: tuple[int, int]) -> ShuffleDataset:
         """One round of another source in the order of these seeds."""
-        return ShuffleDataset(source, self._buffer_size, seeds, None)
+        return ShuffleDataset(source, self._buffer_size, seeds, reshuffles=False)
 
     def repeated(self, count: int) -> ShuffleDataset | None:
         """This dataset repeated without a break; None if each round is the same."""
         if self._reshuffle is None or self._count != 1:
             return None
         return ShuffleDataset(
-            self.inputs[0], self._buffer_size, self._seeds, None, count
+            self.inputs[0], self._buffer_size, self._given_seeds, False, count
         )
 
-    def renewed(self) -> Dataset:
-        fresh = super().renewed()
+    def renewed(self, seeds: Iterator[tuple[int, int]]) -> Dataset:
+        fresh = super().renewed(seeds)
         assert isinstance(fresh, ShuffleDataset)
         if self._reshuffle is not None:
-            fresh._reshuffle = SeedGenerator(*self._seeds)
+            fresh._reshuffle = SeedGenerator(*fresh.seeds)
         return fresh
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        seeds = self._reshuffle.next() if self._reshuffle else self._seeds
+        seeds = self._reshuffle.next() if self._reshuffle else self.seeds
         draw = _Draw(RandomWords(*seeds), self._buffer_size, self._count)
         rows = rows_of(self.inputs[0])
         if rows is not None:
@@ -341,7 +356,7 @@ def shuffle_dataset(c: OpKernelConstruction) -> Compute:
             as_dataset(source),
             _buffer_size(buffer_size),
             seeds,
-            SeedGenerator(*seeds) if reshuffle else None,
+            reshuffle,
         )
 
     return compute
@@ -361,7 +376,8 @@ def shuffle_dataset_v3(c: OpKernelConstruction) -> Compute:
             as_dataset(source),
             _buffer_size_of_2x(buffer_size),
             seeds,
-            (own or SeedGenerator(*seeds)) if reshuffle else None,
+            reshuffle,
+            generator=own,
         )
 
     return compute
@@ -372,10 +388,9 @@ def shuffle_dataset_v2(c: OpKernelConstruction) -> Compute:
     """ShuffleDataset whose seeds come from a generator alone."""
 
     def compute(source: Any, buffer_size: Any, generator: Any) -> Dataset:
-        own = generator if isinstance(generator, SeedGenerator) else SeedGenerator(0, 0)
-        return ShuffleDataset(
-            as_dataset(source), _buffer_size(buffer_size), (0, 0), own
-        )
+        own = generator if isinstance(generator, SeedGenerator) else None
+        size = _buffer_size(buffer_size)
+        return ShuffleDataset(as_dataset(source), size, (0, 0), True, generator=own)
 
     return compute
 
@@ -388,7 +403,7 @@ def shuffle_and_repeat_dataset(c: OpKernelConstruction) -> Compute:
         source: Any, buffer_size: Any, seed: Any, seed2: Any, count: Any
     ) -> Dataset:
         seeds, size = (int(seed), int(seed2)), _buffer_size(buffer_size)
-        return ShuffleDataset(as_dataset(source), size, seeds, None, int(count))
+        return ShuffleDataset(as_dataset(source), size, seeds, False, int(count))
 
     return compute
 
@@ -409,9 +424,9 @@ def shuffle_and_repeat_dataset_v2(c: OpKernelConstruction) -> Compute:
         seeds, size = (int(seed), int(seed2)), _buffer_size_of_2x(buffer_size)
         dataset = as_dataset(source)
         if not reshuffle:
-            return ShuffleDataset(dataset, size, seeds, None, int(count))
+            return ShuffleDataset(dataset, size, seeds, False, int(count))
         own = generator if isinstance(generator, SeedGenerator) else None
-        once = ShuffleDataset(dataset, size, seeds, own or SeedGenerator(*seeds))
+        once = ShuffleDataset(dataset, size, seeds, True, generator=own)
         return RepeatDataset(once, int(count))
 
     return compute

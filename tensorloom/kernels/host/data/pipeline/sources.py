@@ -11,6 +11,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.runtime import concurrency
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.kernels.host.data.iterator_resource import check_shapes
@@ -163,16 +164,28 @@ def range_dataset(c: OpKernelConstruction) -> Compute:
 class RandomDataset(Dataset):
     """Endless random int64 numbers below 2^32."""
 
+    seeds: tuple[int, int]
+
     def __init__(self, types: Any, shapes: Any, seed: int, seed2: int) -> None:
         super().__init__(types, shapes)
-        self._seeds = seed, seed2
+        self.seeds = drawn_seeds(seed, seed2)
 
     @property
     def cardinality(self) -> int:
         return INFINITE
 
     def iterate(self, env: Environment) -> DatasetIterator:
-        return _RandomIterator(RandomWords(*self._seeds))
+        return _RandomIterator(RandomWords(*self.seeds))
+
+
+def drawn_seeds(seed: int, seed2: int) -> tuple[int, int]:
+    """The seeds, or random ones in place of (0, 0).
+
+    A dataset draws them once: each of its iterators begins with the same.
+    """
+    if seed or seed2:
+        return seed, seed2
+    return concurrency.randbits(63) + 1, concurrency.randbits(63)
 
 
 class RandomWords:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tensorloom.compat.internals import export_collection as exports
-from tensorloom.compat.internals.export_collection import Path
+from tensorloom.compat.graphs import export_collection as exports
+from tensorloom.compat.graphs.export_collection import Path
 
 if TYPE_CHECKING:
     import pathlib
