@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tensorloom.capi import descriptions, sessions
+from tensorloom.capi import descriptions, servers, sessions
 from tensorloom.capi.attributes import ATTR_TYPES
 from tensorloom.cluster.local import LOCAL_TASK
 from tensorloom.devices.cpu import CpuDevice
@@ -47,6 +47,16 @@ def _policy(number: int) -> PlacementPolicy:
 def close(context: Context) -> None:
     """Ends a context; its handles stay."""
     context.close()
+
+
+def join_cluster(context: Context, serialized: bytes) -> None:
+    """Makes a context a task of the cluster of a serialized ServerDef.
+
+    Raises:
+      InvalidArgumentError: the bytes are none, or its task is not in its cluster.
+      errors.OpError: the task's address is taken, or another task cannot be reached.
+    """
+    context.join(servers.parsed_server_def(serialized))
 
 
 def devices(context: Context) -> list[tuple[str, str, int, int]]:

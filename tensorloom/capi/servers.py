@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from tensorloom.cluster.server import Server
 from tensorloom.framework.errors import invalid_argument
 
 _LOGGERS: Final = ("tensorflow", "tensorloom")
+
+
+def parsed_server_def(serialized: bytes) -> Any:
+    """The ServerDef that the bytes are.
+
+    Raises:
+      InvalidArgumentError: they are none.
+    """
+    from google.protobuf.message import DecodeError
+
+    from tensorloom.protos.tensorflow_server_pb2 import ServerDef
+
+    try:
+        return ServerDef.FromString(serialized)
+    except DecodeError:
+        raise invalid_argument(
+            "Could not parse provided bytes into a ServerDef protocol buffer"
+        ) from None
 
 
 def new_server(serialized: bytes) -> tuple[Server, str]:
@@ -20,17 +38,7 @@ def new_server(serialized: bytes) -> tuple[Server, str]:
         cluster.
       errors.OpError: the address cannot be listened on.
     """
-    from google.protobuf.message import DecodeError
-
-    from tensorloom.protos.tensorflow_server_pb2 import ServerDef
-
-    try:
-        server_def = ServerDef.FromString(serialized)
-    except DecodeError:
-        raise invalid_argument(
-            "Could not parse provided bytes into a ServerDef protocol buffer"
-        ) from None
-    server = Server(server_def, start=False)
+    server = Server(parsed_server_def(serialized), start=False)
     return server, server.target
 
 

@@ -10,6 +10,8 @@ A `Context` has devices, functions and resources. `Context.execute` runs one op 
     op_kernel.py      the kernel of an op, run
     function_kernel.py    ops that call functions, compiled as a function around them
     tensor_handle.py  values
+    cluster.py        the other tasks of a cluster; remote_*.py are their devices,
+                      kernels and values
 """
 
 from __future__ import annotations

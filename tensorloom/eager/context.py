@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tensorloom.cluster.local import LOCAL_TASK
 from tensorloom.devices.device import make_devices
 from tensorloom.eager.attr_values import given_key, set_converted
+from tensorloom.eager.cluster import Cluster
 from tensorloom.eager.function_library import FunctionLibrary
 from tensorloom.eager.kernel_cache import KernelCache
 from tensorloom.eager.operation import EagerOperation
@@ -21,6 +22,7 @@ from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.graph import node_attrs
 from tensorloom.framework.registry.op_policy import ALLOW_ALL
 from tensorloom.framework.runtime.resource import ResourceManager, SessionResources
+from tensorloom.framework.runtime.session_config import SessionConfig
 from tensorloom.framework.types.array_conversion import to_ndarray
 from tensorloom.framework.types.dtypes import as_dtype
 from tensorloom.framework.types.message_tensor import MessageTensor
@@ -28,13 +30,15 @@ from tensorloom.framework.types.message_tensor import MessageTensor
 if TYPE_CHECKING:
     from tensorloom.devices.device import Device
     from tensorloom.eager.kernel_cache import Kernel
+    from tensorloom.eager.remote_device import RemoteDevice
     from tensorloom.framework.registry.op_policy import OpPolicy
-    from tensorloom.framework.runtime.session_config import SessionConfig
     from tensorloom.protos.config_pb2 import RunMetadata
 
 
 class Context:
-    """Runs ops, one at a time, on this process's devices. Many threads may use it.
+    """Runs ops, one at a time, on devices of this process or of a cluster it joined.
+
+    Many threads may use it.
 
     A kernel is made once for an op with its attrs, dtypes and device, and kept: so a
     random op with seeds goes on in its sequence, as in TensorFlow.
@@ -60,24 +64,77 @@ class Context:
         Raises:
           errors.NotFoundError: there is to be no CPU.
         """
-        counts = {} if config is None else config.device_count
-        options = {} if config is None else config.device_options()
-        devices = make_devices(LOCAL_TASK, counts, options)
-        for device in devices:
-            device.task_devices = frozenset(d.name for d in devices)
+        self._config = SessionConfig() if config is None else config
         if soft_placement is None:
-            soft_placement = config is not None and config.allow_soft_placement
-        self.placement = Placement(devices, soft_placement, policy)
+            soft_placement = self._config.allow_soft_placement
+        self._op_policy = op_policy
         self.functions = FunctionLibrary()
         self._all_resources = ResourceManager()
         self._resources = SessionResources(self._all_resources, "eager")
+        self._record: RunRecord | None = None
+        self._cluster: Cluster | None = None
+        devices = make_devices(
+            LOCAL_TASK, self._config.device_count, self._config.device_options()
+        )
+        self._use(devices, soft_placement, policy)
+
+    def _use(
+        self, devices: Sequence[Device], soft: bool, policy: PlacementPolicy
+    ) -> None:
+        """Begins to run ops on these devices, and those of a cluster's other tasks."""
+        for device in devices:
+            device.task_devices = frozenset(d.name for d in devices)
+        cluster = self._cluster
+        others = [] if cluster is None else cluster.remote_devices
+        self.placement = Placement([*devices, *others], soft, policy)
         self._steps = StepState(self._resources, devices)
         self._kernels = KernelCache(
-            self.placement, self.functions, self._resources, self._steps, op_policy
+            self.placement,
+            self.functions,
+            self._resources,
+            self._steps,
+            self._op_policy,
+            cluster,
         )
         self._by_given = self._kernels.by_given
-        self._record: RunRecord | None = None
-        self._is_single = self._is_plain = self.placement.is_single
+        self._is_single = self.placement.is_single
+        self._is_plain = self._is_single and self._record is None
+
+    def join(self, server_def: Any) -> None:
+        """Becomes a task of a cluster: ops run on devices of its other tasks, too.
+
+        Devices get the names of the cluster, and kernels are made anew. A context that
+        was in a cluster leaves it first: values in other tasks are gone then.
+
+        Args:
+          server_def: a `ServerDef`: the cluster, and which of its tasks this is. The
+            task's server is started.
+
+        Raises:
+          errors.InvalidArgumentError: its task is not in its cluster.
+          errors.FailedPreconditionError: the context is closed.
+          errors.UnknownError: the task's address cannot be listened on.
+          errors.OpError: another task cannot be reached.
+        """
+        self._kernels.check_open()
+        self._leave()
+        cluster = Cluster(server_def, self._config, self._kept)
+        self._cluster = cluster
+        self._kernels.clear()
+        placement = self.placement
+        self._use(cluster.local_devices, placement.soft, placement.default_policy)
+
+    def _leave(self) -> None:
+        if self._cluster is not None:
+            self._cluster.close()
+
+    def _kept(self, handle: TensorHandle, device: RemoteDevice) -> TensorHandle:
+        """The value as a handle of another task's device."""
+        op = EagerOperation(self, "Identity")
+        op.set_device(device.name)
+        op.add_input(handle)
+        (kept,) = self._kernels.kernel_of(op).run([handle])
+        return kept
 
     # --- devices and values ----------------------------------------------
 
@@ -110,7 +167,8 @@ class Context:
         wanted = None if dtype is None else as_dtype(dtype)
         array = to_ndarray(value, wanted)
         found = as_dtype(array.dtype) if wanted is None else wanted
-        return TensorHandle.of_array(array, found, self.device_named(device))
+        made = TensorHandle.of_array(array, found, self.placement.cpu)
+        return made.copy_to_device(self.device_named(device))
 
     # --- running ---------------------------------------------------------
 
@@ -219,7 +277,8 @@ class Context:
             )
         node_attrs.check_constant(attrs)
         device = self.device_named(op.device)
-        return TensorHandle.of_array(attrs["value"], attrs["dtype"], device)
+        made = TensorHandle.of_array(attrs["value"], attrs["dtype"], self.placement.cpu)
+        return made.copy_to_device(device)
 
     def clear_kernel_cache(self) -> None:
         """Forgets all kernels, and with them where sequences of random numbers were."""
@@ -279,6 +338,7 @@ class Context:
         self._steps.cancel(
             errors.CancelledError(None, None, "The eager context was closed.")
         )
+        self._leave()
         self._resources.end()
         self._all_resources.cleanup()
 

@@ -11,6 +11,8 @@ from tensorloom.eager import function_kernel, refusal
 from tensorloom.eager.attr_values import decoded_key
 from tensorloom.eager.function_kernel import FunctionKernel
 from tensorloom.eager.op_kernel import OpKernel
+from tensorloom.eager.remote_device import RemoteDevice
+from tensorloom.eager.remote_kernel import RemoteKernel
 from tensorloom.eager.variable_handles import VariableHandles
 from tensorloom.framework import errors
 from tensorloom.framework.functions.called_functions import functions_named, names_of
@@ -18,6 +20,7 @@ from tensorloom.framework.graph.graph_ir import FunctionIR, GraphIR, Node
 from tensorloom.framework.types.attr_value import NameAttrList
 
 if TYPE_CHECKING:
+    from tensorloom.eager.cluster import Cluster
     from tensorloom.eager.function_library import FunctionLibrary
     from tensorloom.eager.operation import EagerOperation
     from tensorloom.eager.placement import Placement
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from tensorloom.framework.registry.op_policy import OpPolicy
     from tensorloom.framework.runtime.resource import ResourceManager
 
-    Kernel = OpKernel | FunctionKernel | VariableHandles
+    Kernel = OpKernel | FunctionKernel | VariableHandles | RemoteKernel
 
 # TensorFlow keeps all kernels. This is far more than a program has whose attrs are not
 # made of its data; then kernels are made anew, and random numbers begin again.
@@ -42,8 +45,10 @@ class KernelCache:
         resources: ResourceManager,
         steps: StepState,
         op_policy: OpPolicy,
+        cluster: Cluster | None,
     ) -> None:
         self._placement = placement
+        self._cluster = cluster
         self._functions = functions
         self._resources = resources
         self._steps = steps
@@ -143,6 +148,9 @@ class KernelCache:
         )
         functions = self._called_functions(node)
         device = self._placement.place(node, op.device, op.inputs)
+        if isinstance(device, RemoteDevice):
+            assert self._cluster is not None
+            return RemoteKernel(node, device, self._cluster, functions)
         if op_type == "VarHandleOp":
             return VariableHandles(node, device, self._resources)
         step = self._steps.of(device)

@@ -131,7 +131,7 @@ class OpKernel:
                 with self._mode():
                     result = chosen.compute(*arguments)
         except Exception as error:
-            raise _told(error) from error
+            raise told(error) from error
         finally:
             leave_quiet(quiet)
         gives, device = chosen.gives, self.device
@@ -160,7 +160,7 @@ class OpKernel:
                     chosen = self._make(definition)
                     self._made[id(definition)] = chosen
             except Exception as error:
-                raise _told(error) from error
+                raise told(error) from error
             if self._is_source:
                 self._fixed = chosen
             elif len(self._by_sizes) >= _MOST_CHOICES:
@@ -250,7 +250,7 @@ def _size_of(handle: TensorHandle) -> Any:
     return None
 
 
-def _told(error: Exception) -> errors.OpError:
+def told(error: Exception) -> errors.OpError:
     """The error of a kernel as TensorFlow's eager execution has it: without a node."""
     converted = to_op_error(error)
     message = converted.message.partition("\n\t [[{{node ")[0]

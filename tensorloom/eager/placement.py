@@ -8,7 +8,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tensorloom.cluster.local import has_kernel
+from tensorloom.cluster.local import LOCAL_TASK, has_kernel
+from tensorloom.eager.remote_device import RemoteDevice
 from tensorloom.framework import errors
 from tensorloom.framework.devices import device_name
 from tensorloom.framework.errors import invalid_argument
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tensorloom.eager.tensor_handle import TensorHandle
     from tensorloom.framework.graph.graph_ir import Node
 
+# Where values are that were made before the context joined a cluster, or without one.
+_HOST = f"{LOCAL_TASK}/device:CPU:0"
 _logger = logging.getLogger("tensorloom")
 
 
@@ -40,16 +43,19 @@ class Placement:
         """Makes it.
 
         Args:
-          devices: CPUs first; others are preferred.
+          devices: CPUs first, then others, which are preferred; then those of other
+            tasks.
           soft: whether an op goes elsewhere if the wanted device cannot run it.
           policy: about inputs on other devices.
         """
         self.devices = list(devices)
         self.soft = soft
-        self._policy = policy
+        self.default_policy = policy
         self._of_thread = threading.local()
         is_cpu = [d.device_type == "CPU" for d in devices]
-        self._preferred = sorted(devices, key=lambda d: d.device_type == "CPU")
+        self._preferred = sorted(
+            devices, key=lambda d: (isinstance(d, RemoteDevice), d.device_type == "CPU")
+        )
         self.cpu = next(d for d, cpu in zip(devices, is_cpu, strict=True) if cpu)
         self._names = [(d, device_name.parse_full(d.name)) for d in self._preferred]
 
@@ -61,7 +67,9 @@ class Placement:
     @property
     def policy(self) -> PlacementPolicy:
         """What holds for the calling thread."""
-        policy: PlacementPolicy = getattr(self._of_thread, "policy", self._policy)
+        policy: PlacementPolicy = getattr(
+            self._of_thread, "policy", self.default_policy
+        )
         return policy
 
     def set_thread_policy(self, policy: PlacementPolicy) -> None:
@@ -121,7 +129,7 @@ class Placement:
     def moved(
         self, inputs: Sequence[TensorHandle], device: Device, op_type: str
     ) -> list[TensorHandle]:
-        """The inputs on the device of their op.
+        """The inputs on the device of their op; as they are for another task's.
 
         Raises:
           errors.InvalidArgumentError: one is elsewhere, and the policy forbids copies.
@@ -136,6 +144,8 @@ class Placement:
     def _copied(
         self, handle: TensorHandle, index: int, device: Device, op_type: str
     ) -> TensorHandle:
+        if handle.device.name == _HOST and device.name == self.cpu.name:
+            return handle.copy_to_device(device)
         policy = self.policy
         is_small = policy == PlacementPolicy.SILENT_FOR_INT32 and (
             handle.dtype is dtypes.int32
@@ -149,7 +159,9 @@ class Placement:
             _logger.warning("before it runs, an input is copied: %s", text)
         elif policy != PlacementPolicy.SILENT and not is_small:
             raise invalid_argument(f"Tensors on conflicting devices: {text}")
-        return handle.copy_to_device(device)
+        # The step that runs the op brings them to another task.
+        is_remote = isinstance(device, RemoteDevice)
+        return handle if is_remote else handle.copy_to_device(device)
 
 
 def no_device(op_type: str, attrs: Mapping[str, Any]) -> errors.NotFoundError:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tensorloom.eager.remote_device import RemoteDevice
 from tensorloom.framework import errors
 from tensorloom.framework.runtime.resource import is_torch_type
 from tensorloom.framework.types.dtypes import memory_view
@@ -139,6 +140,8 @@ class TensorHandle:
         """
         if device.name == self.device.name:
             return self
+        if isinstance(device, RemoteDevice):
+            return device.keep(self)
         if self.is_host:
             return TensorHandle(self.value, self.dtype, device)
         value = self.value

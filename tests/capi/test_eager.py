@@ -24,6 +24,15 @@ def test_as_tensorflow_115(
     assert expected.endswith("end\n")
 
 
+def test_in_a_cluster_as_tensorflow_115(
+    ours: Library, tensorflow_115: Library, tmp_path: Path
+) -> None:
+    """A context that joins servers runs ops on their devices."""
+    expected = tensorflow_115.output("eager_cluster", tmp_path)
+    assert ours.output("eager_cluster", tmp_path) == expected
+    assert expected.endswith("end\n")
+
+
 def test_as_tensorflow_221(
     ours: Library, tensorflow_221: Library, tmp_path: Path
 ) -> None:
@@ -40,7 +49,6 @@ def test_what_is_null_or_gone(ours: Library, tmp_path: Path) -> None:
     codes = dict(line.rpartition(": ")[::2] for line in lines if ", status)" in line)
     others = {
         'TFE_ContextRemoveFunction(ctx, "none", status)': "5",
-        "TFE_ContextSetServerDef(ctx, 0, NULL, 0, status)": "12",
         "TFE_Execute(op, results, &count, status)": "9",  # the last: no context
     }
     assert {call: code for call, code in codes.items() if code != "3"} == others

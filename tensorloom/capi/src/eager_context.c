@@ -105,10 +105,14 @@ TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(TFE_Context
 
 void TFE_ContextSetServerDef(TFE_Context* ctx, int keep_alive_secs, const void* proto,
                              size_t proto_len, TF_Status* status) {
-  (void)ctx, (void)keep_alive_secs, (void)proto, (void)proto_len;
-  tl_fail(status, TF_UNIMPLEMENTED,
-          "TFE_ContextSetServerDef: ops run one at a time in their own process. Use a "
-          "session with the target of a server.");
+  tl_gil gil;
+  (void)keep_alive_secs; /* the session lasts as long as the context */
+  if (!tl_given(ctx, "ctx", status) || (proto_len && !tl_given(proto, "proto", status)) ||
+      !tl_enter(&gil, status))
+    return;
+  tl_do(status, "eager.join_cluster", "(Oy#)", ctx->context, proto_len ? proto : "",
+        (Py_ssize_t)proto_len);
+  tl_leave(gil);
 }
 
 /* --- Functions ----------------------------------------------------------------- */
