@@ -25,6 +25,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--work-dir", help="of its journal: started again with it, it goes on"
     )
     dispatcher.add_argument(
+        "--workers",
+        default="",
+        metavar="ADDRESSES",
+        help="host:port of each worker, with commas between: the fixed list that "
+        "static sharding policies want",
+    )
+    dispatcher.add_argument(
         "--silence",
         type=float,
         default=60.0,
@@ -82,6 +89,7 @@ def _dispatch(options: argparse.Namespace) -> int:
         work_dir=options.work_dir,
         fault_tolerant_mode=options.work_dir is not None,
         worker_timeout_ms=int(options.silence * 1000),
+        worker_addresses=options.workers.split(",") if options.workers else None,
     )
     denied = options.deny_ops.split(",") if options.deny_ops else ()
     server = service.DispatchServer(config, host=options.host, deny_ops=denied)

@@ -63,7 +63,15 @@ _REQUESTS: Final[Mapping[str, Mapping[str, type]]] = {
     "Describe": {},
     # of workers
     # parts: [piece, begin, end, seed, first, stop], made one after another
-    "GetElements": {"job": int, "run": int, "dataset": str, "parts": list, "most": int},
+    # share: [policy, workers, index]
+    "GetElements": {
+        "job": int,
+        "run": int,
+        "dataset": str,
+        "parts": list,
+        "share": list,
+        "most": int,
+    },
     "Release": {"job": int, "run": int},
 }
 

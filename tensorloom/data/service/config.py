@@ -7,16 +7,25 @@ from typing import Any, Final, NamedTuple
 
 from tensorloom.framework import errors
 from tensorloom.framework.export import export
+from tensorloom.framework.runtime import input_service
+from tensorloom.framework.runtime.input_service import (
+    DISTRIBUTED_EPOCH,
+    PARALLEL_EPOCHS,
+)
 
-PARALLEL_EPOCHS: Final = "parallel_epochs"
-DISTRIBUTED_EPOCH: Final = "distributed_epoch"
 EXACTLY_ONCE: Final = "exactly_once"
 AT_LEAST_ONCE: Final = "at_least_once"
 
 
 @export("data.experimental.service.ShardingPolicy")
 class ShardingPolicy(enum.IntEnum):
-    """How the input is divided among workers: OFF and DYNAMIC are done here."""
+    """How the input is divided among workers.
+
+    OFF: each makes the whole dataset. DYNAMIC: they share it, as they come and go. The
+    others are of a fixed list of workers (`DispatcherConfig.worker_addresses`), each of
+    which makes its share: of the files, of the elements, of the files where there are
+    some and else of the elements, or what `shard(SHARD_HINT, ...)` marks.
+    """
 
     OFF = 0
     DYNAMIC = 1
@@ -29,6 +38,10 @@ class ShardingPolicy(enum.IntEnum):
 _MODES: Final = {
     ShardingPolicy.OFF: PARALLEL_EPOCHS,
     ShardingPolicy.DYNAMIC: DISTRIBUTED_EPOCH,
+    ShardingPolicy.FILE: input_service.FILE,
+    ShardingPolicy.DATA: input_service.DATA,
+    ShardingPolicy.FILE_OR_DATA: input_service.FILE_OR_DATA,
+    ShardingPolicy.HINT: input_service.HINT,
 }
 
 
@@ -37,19 +50,9 @@ def mode_of(processing_mode: Any) -> str:
 
     Raises:
       ValueError: it is none.
-      errors.UnimplementedError: it is one of the static policies.
     """
     if isinstance(processing_mode, ShardingPolicy):
-        mode = _MODES.get(processing_mode)
-        if mode is None:
-            raise errors.UnimplementedError(
-                None,
-                None,
-                f"ShardingPolicy.{processing_mode.name}: shards of fixed workers are "
-                "not handed out here; use ShardingPolicy.DYNAMIC, or `Dataset.shard` "
-                "in the program",
-            )
-        return mode
+        return _MODES[processing_mode]
     if processing_mode in (PARALLEL_EPOCHS, DISTRIBUTED_EPOCH):
         return str(processing_mode)
     raise ValueError(
@@ -69,7 +72,9 @@ class DispatcherConfig(NamedTuple):
       work_dir: a directory of a local disk, for the journal.
       fault_tolerant_mode: whether it keeps a journal, from which it goes on when it is
         started again.
-      worker_addresses: of the static policies; None.
+      worker_addresses: the fixed list of workers, which the static policies of
+        `ShardingPolicy` want: "host:port", or "host" (or "host:%port%") for any port.
+        No other workers are let in.
       job_gc_check_interval_ms: how often jobs without consumers are looked for.
       job_gc_timeout_ms: how long such a job is kept: 5 minutes by default; -1:
         for ever.

@@ -25,10 +25,12 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.data.service import elements
 from tensorloom.data.service.ahead import Ahead, Chunk, Piece
 from tensorloom.data.service.calls import GONE, call
-from tensorloom.data.service.config import AT_LEAST_ONCE, PARALLEL_EPOCHS
+from tensorloom.data.service.config import AT_LEAST_ONCE
+from tensorloom.data.service.pipelines import ALL, Share
 from tensorloom.data.service.state import TO_THE_END
 from tensorloom.framework import errors
 from tensorloom.framework.runtime import threads
+from tensorloom.framework.runtime.input_service import DISTRIBUTED_EPOCH, STATIC
 from tensorloom.transport.grpc.channel import GrpcChannel
 from tensorloom.transport.peers.liveness import task_timeout_s
 
@@ -61,7 +63,8 @@ class Consumer:
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
-        self._shares = reading.mode == PARALLEL_EPOCHS
+        self._shares = reading.mode != DISTRIBUTED_EPOCH
+        self._is_static = reading.mode in STATIC
         self._claims = not self._shares and reading.delivery != AT_LEAST_ONCE
         self._ahead = Ahead(self._claims, reading.max_outstanding or _OUTSTANDING)
         self._dispatcher = GrpcChannel(reading.address)
@@ -82,6 +85,10 @@ class Consumer:
         self._workers: dict[str, str] = {}
         self._fetching: set[str] = set()
         self._finished: set[str] = set()  # workers whose whole dataset was read
+        # Of a static policy: workers' places, how many there are, and what was read.
+        self._places: dict[str, int] = {}
+        self._count = 0
+        self._read_places: set[int] = set()
         self._channels: set[GrpcChannel] = set()
         self._threads: list[threading.Thread] = []
         self._start(self._manage, "tensorloom-input-consumer")
@@ -205,12 +212,16 @@ class Consumer:
                 return
             try:
                 fields = {"job": self._job, "consumer": self._member}
-                workers = self._ask("Beat", fields)["workers"]
+                found = self._ask("Beat", fields)
             except errors.AbortedError:
                 self._join()
                 continue
             with self._changed:
-                self._workers = workers
+                self._note_workers(found)
+
+    def _note_workers(self, found: Fields) -> None:
+        self._workers, self._places = found["workers"], found["places"]
+        self._count = found["count"]
 
     def _join(self) -> None:
         """Takes part in the job, under a new name if it was given up."""
@@ -224,8 +235,8 @@ class Consumer:
         }
         found = self._ask("OpenJob", fields)
         with self._changed:
-            self._job, self._workers = found["job"], found["workers"]
-            self._member = name
+            self._job, self._member = found["job"], name
+            self._note_workers(found)
 
     def _pause_until_beat(self) -> None:
         with self._changed:
@@ -239,23 +250,25 @@ class Consumer:
     def _start_fetchers(self) -> None:
         with self._changed:
             fresh = [
-                (worker, address)
+                (worker, address, self._places.get(worker, -1))
                 for worker, address in self._workers.items()
-                if worker not in self._fetching and worker not in self._finished
+                if worker not in self._fetching
+                and worker not in self._finished
+                and self._places.get(worker) not in self._read_places
             ]
-            self._fetching.update(worker for worker, _ in fresh)
+            self._fetching.update(worker for worker, _, _ in fresh)
             self._threads = [t for t in self._threads if t.is_alive()]
             self._end_if_finished()
-        for worker, address in fresh:
-            self._start(self._fetch, "tensorloom-input-fetcher", worker, address)
+        for who in fresh:
+            self._start(self._fetch, "tensorloom-input-fetcher", *who)
 
-    def _fetch(self, worker: str, address: str) -> None:
+    def _fetch(self, worker: str, address: str, place: int) -> None:
         channel = GrpcChannel(address)
         with self._changed:
             self._channels.add(channel)
         try:
             if self._shares:
-                self._fetch_whole(worker, channel)
+                self._fetch_whole(worker, channel, place)
             else:
                 self._fetch_pieces(channel)
         finally:
@@ -265,21 +278,33 @@ class Consumer:
                 self._fetching.discard(worker)
 
     def _end_if_finished(self) -> None:
-        """In `parallel_epochs` the job ends with the datasets of all workers."""
-        if self._shares and self._workers and self._finished >= set(self._workers):
+        """In `parallel_epochs` the job ends with the datasets of all workers.
+
+        In a static policy with those of all that there are to be, here or not.
+        """
+        if self._is_static:
+            is_over = len(self._read_places) == self._count > 0
+        else:
+            is_over = bool(self._workers) and self._finished >= set(self._workers)
+        if self._shares and is_over:
             self._is_over = True
             self._changed.notify_all()
 
-    def _fetch_whole(self, worker: str, channel: GrpcChannel) -> None:
+    def _fetch_whole(self, worker: str, channel: GrpcChannel, place: int) -> None:
         whole = Piece(self._member, _WHOLE, 0, -1, -1, 0, 0, TO_THE_END)
         pieces = deque([whole])
+        share = ALL
+        if self._is_static:
+            share = Share(self._reading.mode, self._count, place)
         try:
-            self._fetch_in_turn(channel, pieces)
+            self._fetch_in_turn(channel, pieces, share)
         except GONE:
             self._stop.wait(_PAUSE_S)  # it has left, or comes back as another
         if not pieces:
             with self._changed:
                 self._finished.add(worker)
+                if self._is_static:
+                    self._read_places.add(place)
                 self._end_if_finished()
 
     def _fetch_pieces(self, channel: GrpcChannel) -> None:
@@ -355,7 +380,9 @@ class Consumer:
             self._changed.wait()
         return self._goes_on()
 
-    def _fetch_in_turn(self, channel: GrpcChannel, pieces: deque[Piece]) -> None:
+    def _fetch_in_turn(
+        self, channel: GrpcChannel, pieces: deque[Piece], share: Share = ALL
+    ) -> None:
         """Fetches pieces, and takes each off the list when it has it.
 
         More are asked for before the last ones were fetched, so that the worker always
@@ -375,7 +402,7 @@ class Consumer:
                 if not goes_on or not pieces:
                     break
                 most = self._ahead.room
-            self._add(self._call_worker(channel, run, pieces, most))
+            self._add(self._call_worker(channel, run, pieces, most, share))
             if asks and pieces and len(pieces) <= self._most_pieces // 2:
                 more = self._next_pieces(waits=False)
                 pieces.extend(more)
@@ -386,12 +413,18 @@ class Consumer:
             self._release(channel, run)
 
     def _call_worker(
-        self, channel: GrpcChannel, run: int, pieces: deque[Piece], most: int
+        self,
+        channel: GrpcChannel,
+        run: int,
+        pieces: deque[Piece],
+        most: int,
+        share: Share,
     ) -> list[Chunk]:
         """The next elements of the pieces, which go on behind them."""
         fields = {
             **{"job": self._job, "run": run, "dataset": self._reading.dataset_id},
             **{"parts": [self._part(piece) for piece in pieces], "most": most},
+            "share": list(share),
         }
         found, content = call(channel, "GetElements", fields, b"", self._call_s)
         items = iter(elements.unpack(found, content))

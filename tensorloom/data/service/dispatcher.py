@@ -12,21 +12,23 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorloom.data.service.config import (
-    AT_LEAST_ONCE,
-    DISTRIBUTED_EPOCH,
-    EXACTLY_ONCE,
-    PARALLEL_EPOCHS,
-)
+from tensorloom.data.service.config import AT_LEAST_ONCE, EXACTLY_ONCE
+from tensorloom.data.service.places import Places
 from tensorloom.data.service.state import TO_THE_END, Job, Piece, State
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
-from tensorloom.framework.runtime.input_service import ENDLESS, INDIVISIBLE
+from tensorloom.framework.runtime.input_service import (
+    DISTRIBUTED_EPOCH,
+    ENDLESS,
+    INDIVISIBLE,
+    PARALLEL_EPOCHS,
+    STATIC,
+)
 
 if TYPE_CHECKING:
     from tensorloom.data.service.calls import Answer, Fields
@@ -57,6 +59,7 @@ class Dispatcher:
       is_allowed: raises where the graph of a dataset is refused.
       holds: raises where another dispatcher has taken over.
       clock: gives seconds.
+      places: the addresses of a fixed list of workers, if there is one.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Dispatcher:
         is_allowed: Callable[[bytes], None] = lambda graph: None,
         holds: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
+        places: Sequence[str] = (),
     ) -> None:
         self.state = State()
         self._journal, self._limits = journal, limits or Limits()
@@ -73,6 +77,7 @@ class Dispatcher:
         self._changed = threading.Condition()
         self._is_stopped = False
         self._workers: dict[str, tuple[str, float]] = {}  # id: (address, last heard)
+        self._places = Places(places)
         self._consumers: dict[tuple[int, str], float] = {}
         self._claimed: dict[tuple[int, int], float] = {}  # when a piece was worked on
         self._used: dict[int, float] = {}  # when a job last had a consumer
@@ -207,13 +212,20 @@ class Dispatcher:
                         f"{fields[name]!r}"
                     )
             self._hear(job, fields["consumer"])
-            return {"job": job.number, "workers": self._addresses()}, b""
+            return {"job": job.number, **self._who_works()}, b""
 
     def _make_job(self, fields: Fields) -> Job:
         dataset = self._dataset(fields["dataset"])
         mode, delivery = fields["mode"], fields["delivery"]
-        if mode not in (PARALLEL_EPOCHS, DISTRIBUTED_EPOCH):
+        if mode not in (PARALLEL_EPOCHS, DISTRIBUTED_EPOCH, *STATIC):
             raise invalid_argument(f"There is no processing mode {mode!r}")
+        if mode in STATIC and not self._places.addresses:
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"ShardingPolicy.{mode.upper()} is of a fixed list of workers, and "
+                "this dispatcher has none: give it DispatcherConfig.worker_addresses",
+            )
         if delivery not in (EXACTLY_ONCE, AT_LEAST_ONCE):
             raise invalid_argument(f"There is no delivery {delivery!r}")
         elements, splits, size = dataset["elements"], 0, 1
@@ -376,7 +388,7 @@ class Dispatcher:
     def _beat(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
         with self._durable():
             self._job(fields)
-            return {"workers": self._addresses()}, b""
+            return self._who_works(), b""
 
     def _leave(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
         with self._durable():
@@ -387,6 +399,10 @@ class Dispatcher:
 
     def _worker_beat(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
         with self._durable():
+            places, worker = self._places, fields["worker"]
+            before = places.take(worker, fields["address"], self._workers)
+            if before is not None:
+                self._workers.pop(before, None)
             self._workers[fields["worker"]] = fields["address"], self._clock()
             gone = [n for n in fields["jobs"] if n not in self.state.jobs]
             return {"forget": gone}, b""
@@ -395,6 +411,14 @@ class Dispatcher:
         with self._durable():
             self._workers.pop(fields["worker"], None)
             return {}, b""
+
+    def _who_works(self) -> Fields:
+        """The workers, and their places in the fixed list."""
+        return {
+            "workers": self._addresses(),
+            "places": self._places.of,
+            "count": len(self._places.addresses),
+        }
 
     def _addresses(self) -> dict[str, str]:
         return {worker: address for worker, (address, _) in self._workers.items()}

@@ -16,13 +16,15 @@ from tensorloom.data.service.config import (
     mode_of,
 )
 from tensorloom.framework import errors
-from tensorloom.framework.export import export
+from tensorloom.framework.export import export, export_value
 from tensorloom.framework.registry.op_def_library import apply_op
+from tensorloom.framework.runtime.input_service import SHARD_HINT
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.constant_value import constant_value
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import TensorShape
 
+export_value(SHARD_HINT, "data.experimental.SHARD_HINT")
 _COMPRESSION: Final = ("AUTO", None, "SNAPPY")
 _TARGETS: Final = ("AUTO", "ANY", "LOCAL")
 _DELIVERIES: Final = (EXACTLY_ONCE, AT_LEAST_ONCE)
@@ -48,7 +50,8 @@ def distribute(
 
     Args:
       processing_mode: "distributed_epoch" (or `ShardingPolicy.DYNAMIC`): the workers
-        share the input; "parallel_epochs" (`OFF`): each makes all of the dataset.
+        share the input; "parallel_epochs" (`OFF`): each makes all of the dataset; or
+        one of the static policies.
       service: "grpc://host:port" of the dispatcher, or (protocol, address).
       job_name: consumers that give one name share the elements of one job; else each
         iterator is a job of its own.

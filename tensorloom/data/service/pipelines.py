@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tensorloom.client.importing.importer import import_graph_def
 from tensorloom.client.session.session import Session
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Values = list[Any]
+
+
+class Share(NamedTuple):
+    """What one of a fixed list of workers makes of a dataset."""
+
+    policy: str  # of `input_service.STATIC`; "": all of it
+    workers: int
+    place: int
+
+
+ALL: Final = Share("", 1, 0)
 
 
 class Pipeline:
@@ -50,9 +61,19 @@ class Pipeline:
             name = name if ":" in name else f"{name}:0"
             made: Any = import_graph_def(graph, return_elements=[name], name="dataset")
             bounds = [placeholder(dtypes.int64, [], name=n) for n in ("a", "b", "c")]
+            policy = placeholder(dtypes.string, [], name="policy")
+            place = [placeholder(dtypes.int64, [], name=n) for n in ("count", "index")]
+            share = apply_op(
+                "InputShareDataset",
+                input_dataset=made[0],
+                policy=policy,
+                num_workers=place[0],
+                index=place[1],
+                **structure,
+            )
             split = apply_op(
                 "InputSplitDataset",
-                input_dataset=made[0],
+                input_dataset=share,
                 begin=bounds[0],
                 end=bounds[1],
                 seed=bounds[2],
@@ -62,16 +83,21 @@ class Pipeline:
             begin = apply_op("MakeIterator", dataset=split, iterator=iterator)
             element = apply_op("IteratorGetNext", iterator=iterator, **structure)
         self._session = Session(graph=own)
-        self._begin = self._session.make_callable(begin, feed_list=bounds)
+        fed = [*bounds, policy, *place]
+        self._begin = self._session.make_callable(begin, feed_list=fed)
         self._next: Callable[[], Values] = self._session.make_callable(list(element))
 
-    def begin(self, begin: int, end: int, seed: int) -> None:
-        """Goes to the first element of a part; -1, -1 is the whole dataset.
+    def begin(self, begin: int, end: int, seed: int, share: Share = ALL) -> None:
+        """Goes to the first element of a part.
+
+        Args:
+          begin, end, seed: of a split; -1, -1 is all of the share.
+          share: of the dataset.
 
         Raises:
           errors.OpError: a node of the pipeline failed.
         """
-        self._begin(begin, end, seed)
+        self._begin(begin, end, seed, share.policy.encode(), *share[1:])
 
     def next(self) -> Values:
         """The next element's tensors.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from tensorloom.data.service.pipelines import ALL, Share
 from tensorloom.data.service.state import TO_THE_END
 from tensorloom.framework import errors
 from tensorloom.transport.wire import status
@@ -68,6 +69,7 @@ class Run:
       parts: at least one; the whole dataset is alone.
       borrow: gives a pipeline of a dataset.
       give_back: takes it when all was made.
+      share: of the dataset.
     """
 
     def __init__(
@@ -76,10 +78,11 @@ class Run:
         parts: Sequence[Part],
         borrow: Callable[[str], Pipeline],
         give_back: Callable[[str, Pipeline], None],
+        share: Share = ALL,
     ) -> None:
         self.used = time.monotonic()
         self.is_shared = parts[0].is_whole
-        self._dataset = dataset
+        self._dataset, self._share = dataset, share
         self._parts = deque(parts)
         self._known = {part.number for part in parts}
         self._borrow, self._give_back = borrow, give_back
@@ -240,7 +243,7 @@ class Run:
                 closed = self._closed
             if closed:
                 pipeline.close()
-        pipeline.begin(part.begin, part.end, part.seed)
+        pipeline.begin(part.begin, part.end, part.seed, self._share)
         return pipeline
 
     def _make(self, pipeline: Pipeline, part: Part) -> None:

@@ -145,7 +145,11 @@ class DispatchServer(_Server):
                 self._lock = _lock_of(config.work_dir)
                 self._journal = Journal(config.work_dir, locks=self._lock is None)
             self._dispatcher = Dispatcher(
-                self._journal, _limits(config), self._check, self._holds
+                self._journal,
+                _limits(config),
+                self._check,
+                self._holds,
+                places=config.worker_addresses or (),
             )
             self._port = self._listen(
                 self._dispatcher.answers(), self._host, self._port

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorloom.data.service import elements
 from tensorloom.data.service.calls import call
-from tensorloom.data.service.pipelines import Pipeline
+from tensorloom.data.service.pipelines import ALL, Pipeline, Share
 from tensorloom.data.service.runs import Part, Run
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.runtime import input_service
 
 if TYPE_CHECKING:
     from tensorloom.data.service.calls import Answer, Fields
@@ -97,6 +98,7 @@ class Worker:
 
     def _run(self, fields: Fields, parts: list[Part]) -> Run:
         key = fields["job"], fields["run"]
+        share = _share(fields["share"])
         with self._lock:
             if self._is_stopped:
                 raise errors.UnavailableError(None, None, "The worker has stopped")
@@ -105,7 +107,7 @@ class Worker:
                 run.extend(parts)
                 return run
             made = self._runs[key] = Run(
-                fields["dataset"], parts, self._borrow, self._give_back
+                fields["dataset"], parts, self._borrow, self._give_back, share
             )
         if run is not None:
             run.close()
@@ -149,6 +151,22 @@ class Worker:
                 idle.append(pipeline)
                 return
         pipeline.close()
+
+
+def _share(given: list[Any]) -> Share:
+    """A share of a dataset as a message says it.
+
+    Raises:
+      errors.InvalidArgumentError: it is malformed.
+    """
+    if [type(one) for one in given] != [str, int, int]:
+        raise invalid_argument(f"{given!r:.100} is no share of a dataset")
+    share = Share(*given)
+    if share != ALL and (
+        share.policy not in input_service.STATIC or not 0 <= share.place < share.workers
+    ):
+        raise invalid_argument(f"{given!r:.100} is no share of a dataset")
+    return share
 
 
 def _parts(given: list[Any]) -> list[Part]:

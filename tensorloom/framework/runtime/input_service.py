@@ -14,6 +14,17 @@ from tensorloom.framework.registry import late_modules
 if TYPE_CHECKING:
     from tensorloom.framework.runtime.cancellation import CancellationManager
 
+#: Processing modes: all of the dataset from each worker; splits of its input.
+PARALLEL_EPOCHS: Final = "parallel_epochs"
+DISTRIBUTED_EPOCH: Final = "distributed_epoch"
+#: Static policies: each of a fixed list of workers makes its share.
+FILE: Final = "file"
+DATA: Final = "data"
+FILE_OR_DATA: Final = "file_or_data"
+HINT: Final = "hint"
+STATIC: Final = frozenset([FILE, DATA, FILE_OR_DATA, HINT])
+#: The number of shards that ShardingPolicy.HINT replaces.
+SHARD_HINT: Final = -1
 #: A number of splits that has no end.
 ENDLESS: Final = -1
 #: A dataset that cannot be divided into splits.
@@ -56,6 +67,7 @@ class Reading:
     job_name: str  # empty: of this reader alone
     iteration: int
     max_outstanding: int  # elements that are fetched ahead; 0: as the service likes
+    trainer: str = ""  # whose place in the job's cache it reads on from; "": no cache
 
 
 class Reader(Protocol):

@@ -37,6 +37,19 @@ register_op(
     doc="The elements that the workers of an input service make of a dataset.",
 )
 register_op(
+    "InputShareDataset",
+    inputs=[
+        "input_dataset: variant",
+        "policy: string",
+        "num_workers: int64",
+        "index: int64",
+    ],
+    outputs=["handle: variant"],
+    attrs=_OUTPUTS,
+    shape_fn=dataset_of_scalars(1, 2, 3),
+    doc="A worker's share of a dataset by a static sharding policy; '' is all of it.",
+)
+register_op(
     "InputSplitDataset",
     inputs=[
         "input_dataset: variant",

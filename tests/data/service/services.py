@@ -22,10 +22,13 @@ LONG_S = 300.0
 class Service:
     """A dispatcher and workers in this process."""
 
-    def __init__(self, directory: Path | None = None) -> None:
+    def __init__(
+        self, directory: Path | None = None, places: list[str] | None = None
+    ) -> None:
         (port,) = free_ports(1)
         self.config = service.DispatcherConfig(
             port=port,
+            worker_addresses=places,
             work_dir=None if directory is None else str(directory),
             fault_tolerant_mode=directory is not None,
         )
@@ -41,10 +44,10 @@ class Service:
         """What `distribute` takes."""
         return str(self.dispatcher.target)
 
-    def add_worker(self) -> Any:
+    def add_worker(self, port: int = 0) -> Any:
         """Starts one more worker."""
         address = self.target.removeprefix("grpc://")
-        worker = service.WorkerServer(service.WorkerConfig(address))
+        worker = service.WorkerServer(service.WorkerConfig(address, port=port))
         self.workers.append(worker)
         return worker
 
@@ -71,10 +74,12 @@ class Service:
 
 
 @contextmanager
-def serving(workers: int, directory: Path | None = None) -> Iterator[Service]:
+def serving(
+    workers: int, directory: Path | None = None, places: list[str] | None = None
+) -> Iterator[Service]:
     """A service; behind it no thread of it is left."""
     before = set(threading.enumerate())
-    found = Service(directory)
+    found = Service(directory, places)
     try:
         for _ in range(workers):
             found.add_worker()

@@ -295,9 +295,9 @@ def test_workers_that_are_silent_are_not_told_of(
     a.ask("Beat")
     clock.now = 70.0
     dispatcher.look_around()
-    assert a.ask("Beat") == {"workers": {"1": "w:1"}}
+    assert a.ask("Beat")["workers"] == {"1": "w:1"}
     answers["WorkerLeave"]({"worker": "1"}, b"")
-    assert a.ask("Beat") == {"workers": {}}
+    assert a.ask("Beat")["workers"] == {}
 
 
 def test_a_dispatcher_that_starts_again_goes_on(tmp_path: Path) -> None:

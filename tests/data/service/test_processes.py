@@ -29,14 +29,14 @@ class Tasks:
         self._running: list[subprocess.Popen[str]] = []
         self.address = f"localhost:{self._port}"
 
-    def start_dispatcher(self) -> subprocess.Popen[str]:
+    def start_dispatcher(self, *more: str) -> subprocess.Popen[str]:
         """Starts the dispatcher, at the same port each time."""
         where = ["--port", f"{self._port}", "--work-dir", str(self._directory)]
-        return self._start("dispatcher", *where)
+        return self._start("dispatcher", *where, *more)
 
-    def start_worker(self) -> subprocess.Popen[str]:
+    def start_worker(self, port: int = 0) -> subprocess.Popen[str]:
         """Starts a worker."""
-        return self._start("worker", self.address)
+        return self._start("worker", self.address, "--port", str(port))
 
     def _start(self, *arguments: str) -> subprocess.Popen[str]:
         task = subprocess.Popen(
@@ -114,3 +114,25 @@ def test_tasks_that_are_killed(tasks: Tasks) -> None:
     assert sorted(had[once]) == everything
     assert sorted(set(had[often])) == everything
     assert tasks.kill(dispatcher, signal.SIGTERM) == 0
+
+
+def test_a_worker_of_a_fixed_list_is_killed(tasks: Tasks) -> None:
+    """Started again it makes its share, of which some may come again; others go on."""
+    service = tf.data.experimental.service
+    ports = free_ports(2)
+    addresses = [f"localhost:{port}" for port in ports]
+    tasks.start_dispatcher("--workers", ",".join(addresses))
+    workers = [tasks.start_worker(port) for port in ports]
+    how = service.distribute(
+        service.ShardingPolicy.DATA,
+        f"grpc://{tasks.address}",
+        max_outstanding_requests=8,
+    )
+    with reading(lambda: tf.data.Dataset.range(COUNT).apply(how)) as program:
+        begun = [program.next() for _ in range(20)]
+        tasks.kill(workers[0])
+        tasks.start_worker(ports[0])
+        rest = program.rest()
+    assert set(begun) | set(rest) == set(range(COUNT))
+    of_the_other = [x for x in [*begun, *rest] if x % 2]
+    assert of_the_other == [*range(1, COUNT, 2)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tensorloom.data.service.pipelines import ALL, Share
 from tensorloom.data.service.runs import Part, Run, Section
 from tensorloom.data.service.state import TO_THE_END
 from tensorloom.framework import errors
@@ -22,8 +23,9 @@ class Counting:
         self.may_go_on.set()
         self.is_closed = False
 
-    def begin(self, begin: int, end: int, seed: int) -> None:
+    def begin(self, begin: int, end: int, seed: int, share: Share = ALL) -> None:
         """Goes to a part."""
+        assert share == ALL
         if seed:
             raise errors.NotFoundError(None, None, "no such part")
         self._numbers = iter(range(begin, end))
@@ -128,7 +130,7 @@ def test_who_waits_for_a_closed_run_is_told(pipeline: Counting) -> None:
 
 def test_the_whole_dataset_is_shared(pipeline: Counting) -> None:
     class Whole(Counting):
-        def begin(self, begin: int, end: int, seed: int) -> None:
+        def begin(self, begin: int, end: int, seed: int, share: Share = ALL) -> None:
             super().begin(0, 4, seed)
 
     run = run_of(Whole(), part(-1, -1, -1))

@@ -403,16 +403,6 @@ def test_refused_arguments(arguments: Any, kind: type[Exception], said: str) -> 
         tf.data.experimental.service.distribute(service="grpc://a:1", **mode)
 
 
-@pytest.mark.parametrize("policy", tf.data.experimental.service.ShardingPolicy)
-def test_sharding_policies(policy: Any) -> None:
-    distribute = tf.data.experimental.service.distribute
-    if policy.name in ("OFF", "DYNAMIC"):
-        assert callable(distribute(policy, "grpc://a:1"))
-    else:
-        with pytest.raises(tf.errors.UnimplementedError, match=policy.name):
-            distribute(policy, "grpc://a:1")
-
-
 @pytest.mark.parametrize("service", ["", ("grpc",), 3, "tcp://a:1", "grpc://"])
 def test_refused_addresses(service: Any) -> None:
     with pytest.raises((ValueError, tf.errors.NotFoundError)):

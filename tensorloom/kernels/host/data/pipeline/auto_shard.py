@@ -13,14 +13,20 @@ import copy
 import re
 from typing import TYPE_CHECKING, Any
 
+from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.functions.called_functions import functions_named, names_of
+from tensorloom.framework.runtime.input_service import DATA, FILE, HINT
 from tensorloom.kernels.host.data.pipeline.dataset import (
     Dataset,
     as_dataset,
     dataset_kernel,
 )
-from tensorloom.kernels.host.data.pipeline.selection import ShardDataset
+from tensorloom.kernels.host.data.pipeline.readers import RecordDataset
+from tensorloom.kernels.host.data.pipeline.selection import (
+    HintedShardDataset,
+    ShardDataset,
+)
 from tensorloom.kernels.host.data.pipeline.shuffle import ShuffleDataset
 
 if TYPE_CHECKING:
@@ -37,6 +43,8 @@ _LOOKED_THROUGH = frozenset(
         *("Repeat", "Shard", "Shuffle", "ShuffleAndRepeat", "Skip", "Take", "Window"),
     ]
 )
+# TensorFlow 2 looks through these, too.
+_ALSO_BY_2 = frozenset(["ParallelBatch", "ParseExample", "Unbatch"])
 _NAME = re.compile(r"(?:Experimental|Legacy)?(\w+?)Dataset(?:V\d)?")
 
 
@@ -60,26 +68,91 @@ def auto_shard_dataset(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+@dataset_kernel("InputShareDataset")
+def input_share_dataset(c: OpKernelConstruction) -> Compute:
+    """The share of one of an input service's workers."""
+
+    def compute(source: Any, policy: Any, num_workers: Any, index: Any) -> Dataset:
+        kind = bytes(policy[()] if hasattr(policy, "shape") else policy).decode()
+        return share_of(as_dataset(source), kind, int(num_workers), int(index))
+
+    return compute
+
+
+def share_of(dataset: Dataset, policy: str, workers: int, index: int) -> Dataset:
+    """A worker's share by one of the service's static policies; "" is all of it.
+
+    Raises:
+      errors.NotFoundError: FILE, and what the dataset reads are no files.
+    """
+    if not policy:
+        return dataset
+    if policy == HINT:
+        return _hinted(dataset, workers, index)
+    if policy != DATA:
+        sharded, by_files = _by_files(dataset, workers, index, of_readers=True)
+        if by_files:
+            return sharded
+        if policy == FILE:
+            raise errors.NotFoundError(
+                None,
+                None,
+                "Found an unshardable source dataset: ShardingPolicy.FILE wants a "
+                "pipeline that reads files alone",
+            )
+    return _shard(dataset, workers, index)
+
+
+def _hinted(dataset: Dataset, workers: int, index: int) -> Dataset:
+    """The dataset with its marks replaced by shards."""
+    inputs = [_hinted(source, workers, index) for source in dataset.inputs]
+    if isinstance(dataset, HintedShardDataset):
+        return _shard(inputs[0], workers, index)
+    changed = any(a is not b for a, b in zip(inputs, dataset.inputs, strict=True))
+    return _on(dataset, *inputs) if changed else dataset
+
+
 def _shard(dataset: Dataset, workers: int, index: int) -> Dataset:
     return ShardDataset(dataset, workers, index, is_for_all=True)
 
 
-def _by_files(dataset: Dataset, workers: int, index: int) -> tuple[Dataset, bool]:
-    """The dataset with its files sharded, and whether that was all of them."""
+def _by_files(
+    dataset: Dataset, workers: int, index: int, of_readers: bool = False
+) -> tuple[Dataset, bool]:
+    """The dataset with its files sharded, and whether that was all of them.
+
+    Args:
+      dataset, workers, index: what, among how many, and whose share.
+      of_readers: as TensorFlow 2 does it: the files of a reader are sharded that is
+        given its files itself, too.
+    """
     kind = _kind(dataset)
+    if of_readers and isinstance(dataset, RecordDataset):
+        return _of_some_files(dataset, workers, index), True
     if kind in _OF_FILES and _reads_files(dataset):
         files, shuffle = _without_shuffles(dataset.inputs[0])
         files = _shard(files, workers, index)
         return _on(dataset, files if shuffle is None else _on(shuffle, files)), True
     count = len(dataset.inputs) if kind in _JOINING else 1
-    if kind not in _JOINING and kind not in _LOOKED_THROUGH:
+    looked_through = _LOOKED_THROUGH | (_ALSO_BY_2 if of_readers else frozenset())
+    if kind not in _JOINING and kind not in looked_through:
         return dataset, False
     inputs, by_files = list(dataset.inputs), True
     for i in range(count):
-        inputs[i], by_files = _by_files(inputs[i], workers, index)
+        inputs[i], by_files = _by_files(inputs[i], workers, index, of_readers)
         if not by_files:
             break
     return _on(dataset, *inputs), by_files
+
+
+def _of_some_files(reader: RecordDataset, workers: int, index: int) -> Dataset:
+    count = len(reader.files)
+    if count < workers:
+        raise invalid_argument(
+            f"Could not apply FILE based sharding: the dataset only has {count} "
+            f"file(s), which is not enough for the required {workers} shards/workers"
+        )
+    return reader.of(reader.files[index::workers])
 
 
 def _without_shuffles(dataset: Dataset) -> tuple[Dataset, Dataset | None]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.runtime.input_service import SHARD_HINT
 from tensorloom.kernels.host.data.pipeline.dataset import (
     INFINITE,
     UNKNOWN,
@@ -290,6 +291,23 @@ class ShardDataset(Dataset):
         return _ShardIterator(source, self._shards, self._index, self._is_for_all)
 
 
+class HintedShardDataset(Dataset):
+    """A mark where a pipeline is to be sharded, for what knows how many shards."""
+
+    keeps_elements = True
+
+    def __init__(self, source: Dataset) -> None:
+        super().__init__(*like(source))
+
+    def iterate(self, env: Environment) -> DatasetIterator:
+        raise errors.FailedPreconditionError(
+            None,
+            None,
+            "`tf.data.Dataset.shard(SHARD_HINT, ...)` can only be used in datasets of "
+            "`tf.data.experimental.service` with ShardingPolicy.HINT",
+        )
+
+
 class _ShardIterator(DatasetIterator):
     def __init__(
         self, source: DatasetIterator, shards: int, index: int, is_for_all: bool
@@ -328,6 +346,8 @@ def shard_dataset(c: OpKernelConstruction) -> Compute:
     is_for_all = bool(c.get("require_non_empty", False))
 
     def compute(source: Any, shards: Any, index: Any) -> Dataset:
+        if shards == SHARD_HINT:
+            return HintedShardDataset(as_dataset(source))
         if shards <= 0:
             raise invalid_argument(
                 "Number of shards must be greater than zero (currently "
