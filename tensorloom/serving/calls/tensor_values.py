@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from tensorloom.serving.manager.signature import Slot
 
 _LENGTH_DELIMITED: Final = 2
-# A message of a few bytes can stand for a tensor of equal elements of any size.
-_MOST_BYTES: Final = 1 << 31
+# A message of a few bytes can stand for a tensor of equal elements of any size. This
+# many bytes it may have; more it has to bring itself, each of its bytes at most eight.
+_MOST_UNBROUGHT: Final = 1 << 28
+_BYTES_OF_ONE: Final = 8
 _LITTLE_ELEMENTS: Final = 1 << 14
 
 
@@ -42,12 +44,13 @@ def decode(proto: Any, slot: Slot) -> Any:
             None, None, f"tensor parsing error: {slot.alias}: {error.message}"
         ) from None
     check_dtype(dtypes.as_dtype(int(proto.dtype)), slot)
-    if getattr(value, "nbytes", 0) > _MOST_BYTES:
+    size = getattr(value, "nbytes", 0)
+    if size > _MOST_UNBROUGHT and size > _BYTES_OF_ONE * proto.ByteSize():
         raise errors.InvalidArgumentError(
             None,
             None,
-            f"tensor parsing error: {slot.alias}: {value.nbytes} bytes are more than "
-            "an input may have",
+            f"tensor parsing error: {slot.alias}: a message of {proto.ByteSize()} "
+            f"bytes may not stand for {size}",
         )
     return value
 

@@ -11,11 +11,14 @@ from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.kernels.host.embedding.dynamic_embedding import check_rows
 from tensorloom.kernels.host.embedding.restoring import read_contents
 from tensorloom.kernels.host.embedding.table import EmbeddingTable
+from tensorloom.serving.manager.memory import available_bytes
 
 if TYPE_CHECKING:
     from tensorloom.client.session.session import Session
     from tensorloom.framework.graph.graph import Operation
 
+# So many are put in memory within some ten milliseconds, while steps wait.
+_FEW_ROWS: Final = 10_000
 _RESTORE_TABLE: Final = "DynamicEmbeddingRestore"
 _READ: Final = "RestoreV2"
 
@@ -40,11 +43,24 @@ class _Rows:
         )
         for block in rows.blocks.values():
             check_rows(table, f"saved rows of {self.name}", table.dtype, block)
-        if is_increment:
+        if not is_increment:
+            changed = EmbeddingTable(
+                table.container, table.name, table.dtype, table.options
+            )
+            gone = None
+        elif len(rows.keys) + len(counted.keys) + len(gone) <= _FEW_ROWS or (
+            not _fits_twice(table)
+        ):
             return lambda: table.load(rows, counted, gone)
-        filled = EmbeddingTable(table.container, table.name, table.dtype, table.options)
-        filled.load(rows, counted)
-        return lambda: table.take_rows_of(filled)
+        else:
+            changed = table.copied()
+        changed.load(rows, counted, gone)
+        return lambda: table.take_rows_of(changed)
+
+
+def _fits_twice(table: EmbeddingTable) -> bool:
+    available = available_bytes()
+    return available is None or table.nbytes < available // 2
 
 
 class FollowedState:

@@ -7,6 +7,7 @@ conventions: seconds, `_total` for counters.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
@@ -45,6 +46,8 @@ def _exponential(scale: float, growth: float, count: int) -> list[float]:
 _REQUEST_MICROS: Final = _exponential(10, 1.8, 33)
 _QUEUE_MICROS: Final = _exponential(100, 1.2, 52)
 _SIZES: Final = _exponential(1, 2, 14)
+# Each version has a path of its own: a server that runs for long sees any number.
+_MOST_PATHS: Final = 1000
 
 
 class Metrics:
@@ -54,6 +57,9 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._children: dict[tuple[Any, ...], Any] = {}
         self._counts = _ServingCounts()
+        # Of versions; those that came last are last.
+        self._paths: dict[str, None] = {}
+        self._paths_lock = threading.Lock()
         self.registry.register(self._counts)
         self._define_serving_names()
         self._define_plain_names()
@@ -226,6 +232,7 @@ class Metrics:
 
     def load(self, model: str, path: str, seconds: float | None) -> None:
         """A version was loaded; or could not be: `seconds` is None."""
+        self._keep_path(path)
         status = "fail" if seconds is None else "success"
         self._counts.add(
             "load_attempt_count",
@@ -239,7 +246,23 @@ class Metrics:
 
     def warm_up(self, path: str, code: int, seconds: float) -> None:
         """A warm-up has run."""
+        self._keep_path(path)
         self._child(self._warm_up, path, code_name(code)).observe(seconds * 1e6)
+
+    def _keep_path(self, path: str) -> None:
+        """Keeps the metrics of a path, and forgets those of the oldest."""
+        with self._paths_lock:
+            self._paths.pop(path, None)
+            self._paths[path] = None
+            if len(self._paths) <= _MOST_PATHS:
+                return
+            old = next(iter(self._paths))
+            del self._paths[old]
+        for metric in (self._load_latency, self._warm_up):
+            for key in [k for k in list(self._children) if k[:2] == (metric, old)]:
+                metric.remove(*key[1:])
+                del self._children[key]
+        self._counts.forget(("model_path", old))
 
     def logged(self, model: str, code: int) -> None:
         """A request was logged, or was to be."""
@@ -298,6 +321,12 @@ class _ServingCounts:
         # Two threads at once may lose one: a lock costs every request more than that
         # is worth, and the plain counters are exact.
         values[labels] = values.get(labels, 0.0) + by
+
+    def forget(self, label: tuple[str, str]) -> None:
+        """Drops what was counted with a label."""
+        for values in list(self._metrics.values()):
+            for labels in [labels for labels in list(values) if label in labels]:
+                del values[labels]
 
     def first(self, name: str) -> float:
         """The value of the labels of a name that came first; 0 if none did."""

@@ -271,6 +271,29 @@ def test_changes_since_a_save_are_those_rows_alone() -> None:
     assert (rows.keys.tolist(), gone.tolist()) == ([], [])
 
 
+@pytest.mark.parametrize("filter_freq", [0, 2])
+def test_a_copy_lives_alone_until_its_rows_are_taken(filter_freq: int) -> None:
+    table = new(filter_freq=filter_freq, unadmitted_value=-1.0)
+    many = np.arange(300, dtype=np.int64)
+    for _ in range(2):
+        table.apply(formula, SLOT, many, rows_of(list(many), 1.0), 1)
+    table.apply(formula, SLOT, int64([400]), rows_of([400], 1.0), 1)
+    table.remove(int64([3, 4]))
+    before, copy = table.lookup(many), table.copied()
+    assert copy.nbytes >= 298 * DIM * 4 * 2
+    assert np.array_equal(copy.lookup(many), before)
+    copy.upsert(int64([3, 5, 1000]), rows_of([3, 5, 1000], 9.0), 2)
+    # It is admitted by the second update, of which each has counted the first.
+    copy.apply(formula, SLOT, int64([400]), rows_of([400], 1.0), 1)
+    assert np.array_equal(table.lookup(many), before)
+    assert table.size() == (299 if filter_freq == 0 else 298)
+    expected = copy.lookup(np.append(many, [400, 1000]))
+    table.take_rows_of(copy)
+    assert np.array_equal(table.lookup(np.append(many, [400, 1000])), expected)
+    assert (expected[[3, 5, 301]] == 9.0).all()
+    assert new().copied().size() == 0
+
+
 def test_slots_that_begin_otherwise_are_refused() -> None:
     table = new()
     table.export(SLOT)

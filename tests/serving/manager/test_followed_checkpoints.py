@@ -12,6 +12,8 @@ import pytest
 
 import tensorloom as tf
 import tensorloom.dynamic_embedding as de
+from tensorloom.kernels.host.embedding.table import EmbeddingTable
+from tensorloom.serving.manager import followed_state
 from tensorloom.serving.manager.followed_checkpoints import FILE, FollowedCheckpoints
 from tensorloom.serving.manager.loader_options import make_loader
 from tensorloom.serving.options import ServerOptions
@@ -163,6 +165,40 @@ def test_increments_are_taken_over_while_it_serves(
     training.save_increment()
     expected = training.scores(KEYS)
     assert eventually(lambda: _served(servable, KEYS) == expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_room", [True, False])
+def test_a_large_increment_is_put_in_memory_beside(
+    training: Training,
+    load: Callable[..., Servable],
+    tmp_path: Path,
+    looks: list[FollowedCheckpoints],
+    monkeypatch: pytest.MonkeyPatch,
+    has_room: bool,
+) -> None:
+    """No step waits for more than a switch, unless there is no room for a copy."""
+    _export(tmp_path / "1", str(training.checkpoints), places=2)
+    servable = load(0.0)
+    (followed,) = looks
+    monkeypatch.setattr(followed_state, "_FEW_ROWS", 0)
+    free = 1 << 40 if has_room else 0
+    monkeypatch.setattr(followed_state, "available_bytes", lambda: free)
+    while_steps_wait: list[str] = []
+    gate, put_rows = followed._gate, EmbeddingTable.load
+
+    def note(table: Any, *contents: Any) -> None:
+        if gate._is_closed:
+            while_steps_wait.append("load")
+        put_rows(table, *contents)
+
+    monkeypatch.setattr(EmbeddingTable, "load", note)
+    training.step(9)
+    training.remove(1)
+    training.save_increment()
+    followed.look()
+    assert _served(servable, KEYS) == training.scores(KEYS)
+    assert bool(while_steps_wait) is not has_room
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tensorloom.framework import errors
+from tensorloom.serving.observe.metrics import Metrics
 from tensorloom.serving.observe.tracing import Tracing, trace_id
 from tests.serving import models
 
@@ -136,3 +137,17 @@ def test_the_environment_says_where_to(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(errors.UnimplementedError, match="there are otlp, console"):
         Tracing()
     assert trace_id({"traceparent": "nonsense"}) == ""
+
+
+def test_versions_that_are_long_gone_have_no_metrics() -> None:
+    """Else those of a server that takes versions over for years fill its memory."""
+    metrics = Metrics()
+    for number in range(1100):
+        metrics.load("m", f"/m/{number}", 0.5)
+        metrics.warm_up(f"/m/{number}", 0, 0.5)
+        metrics.load("m", "/m/0", None)
+    page = metrics.page().decode()
+    assert 'load_latency_count{model_path="/m/1099"} 1.0' in page
+    assert 'load_attempt_count{model_path="/m/0",status="fail"} 1100.0' in page
+    for number, is_there in ((1, False), (100, False), (101, True)):
+        assert (f'model_path="/m/{number}"' in page) is is_there

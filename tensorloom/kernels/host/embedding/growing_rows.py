@@ -54,6 +54,19 @@ class GrowingRows:
         if self.fill:  # new memory holds zeros
             self.rows[used:] = self.fill
 
+    def copied(self) -> GrowingRows:
+        """Rows of their own that hold the same.
+
+        Raises:
+          ResourceExhaustedError: there is no memory for them.
+        """
+        found = GrowingRows(self.dtype, self.shape, self.fill)
+        if len(self):
+            found._reserve(len(self))
+            found.rows = found._all[: len(self)]
+            found.rows[:] = self.rows
+        return found
+
     def clear(self) -> None:
         """Removes all rows and gives their memory back."""
         self._memory = None

@@ -86,8 +86,7 @@ class KeyRows:
     def _extend(self, count: int) -> None:
         if not count:
             return
-        columns = (self.keys, self.freqs, self.steps, self.touched, self._marks)
-        for block in (*columns, *self.blocks.values()):
+        for block in self._columns():
             block.extend(count)
 
     def remove(self, rows: Any) -> None:
@@ -119,10 +118,32 @@ class KeyRows:
         count = key_index.sum_by_row(rows, values, self._marks.rows, distinct, sums)
         return distinct[:count], sums[:count]
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all that is kept of the keys."""
+        return sum(block.nbytes for block in self._columns()) + self._slots.nbytes
+
+    def copied(self) -> KeyRows:
+        """The same keys with the same rows, in memory of their own.
+
+        Raises:
+          ResourceExhaustedError: there is no memory for them.
+        """
+        found = KeyRows()
+        found.keys, found.freqs = self.keys.copied(), self.freqs.copied()
+        found.steps, found.touched = self.steps.copied(), self.touched.copied()
+        found._marks = self._marks.copied()
+        found.blocks = {name: block.copied() for name, block in self.blocks.items()}
+        found._free, found._slots = self._free.copy(), self._slots.copy()
+        return found
+
+    def _columns(self) -> tuple[GrowingRows, ...]:
+        columns = (self.keys, self.freqs, self.steps, self.touched, self._marks)
+        return *columns, *self.blocks.values()
+
     def clear(self) -> None:
         """Removes all keys."""
-        columns = (self.keys, self.freqs, self.steps, self.touched, self._marks)
-        for block in (*columns, *self.blocks.values()):
+        for block in self._columns():
             block.clear()
         self._free = np.empty(0, np.int64)
         self._slots = np.zeros(_LEAST_SLOTS, np.int64)

@@ -385,15 +385,35 @@ class EmbeddingTable(Resource):
                 at = self._load_counts(self._candidates, counted)
                 self._candidates.touched.rows[at] = self._save
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its rows and keys."""
+        return sum(part.nbytes for part in self._parts())
+
+    def copied(self) -> EmbeddingTable:
+        """Another table with the same rows.
+
+        Raises:
+          ResourceExhaustedError: there is no memory for them.
+        """
+        found = EmbeddingTable(self.container, self.name, self.dtype, self.options)
+        with self.lock:
+            found._rows = self._rows.copied()
+            if self._candidates is not None:
+                found._candidates = self._candidates.copied()
+        return found
+
     def take_rows_of(self, other: EmbeddingTable) -> None:
         """Has the rows of another table, made with the same options, for its own.
 
-        The other one is not to be used any more.
+        The other one is not to be used any more. It keeps the rows of this one for as
+        long as it is kept: giving back much memory takes a while.
         """
         with self.lock:
             for part in self._parts() if self._gone is not None else ():
                 self._remove(part, part.live())
-            self._rows, self._candidates = other._rows, other._candidates
+            self._rows, other._rows = other._rows, self._rows
+            self._candidates, other._candidates = other._candidates, self._candidates
             self._looked_at = 0
 
     @staticmethod
