@@ -90,9 +90,9 @@ class ResourceSummaryWriter(SummaryWriter):
     def __init__(
         self, shared_name: str, make_init: Callable[[Tensor], Operation]
     ) -> None:
-        self.handle: Tensor = apply_op("SummaryWriter", shared_name=shared_name)
+        self._resource: Tensor = apply_op("SummaryWriter", shared_name=shared_name)
         self._make_init = make_init
-        self._init = make_init(self.handle)
+        self._init = make_init(self._resource)
         add_to_collection(_INITIALIZERS, self._init)
 
     def set_as_default(self) -> None:
@@ -112,7 +112,7 @@ class ResourceSummaryWriter(SummaryWriter):
 
     def init(self) -> Operation:
         """An op that opens it; nothing when it is open."""
-        return self._make_init(self.handle)
+        return self._make_init(self._resource)
 
     def flush(self) -> Operation:
         """An op that flushes it."""
@@ -121,7 +121,7 @@ class ResourceSummaryWriter(SummaryWriter):
     def close(self) -> Operation:
         """An op that flushes and closes it."""
         with control_dependencies([self.flush()]), device("cpu:0"):
-            return writer_op("CloseSummaryWriter", writer=self.handle)
+            return writer_op("CloseSummaryWriter", writer=self._resource)
 
 
 @export("contrib.summary.create_file_writer")
@@ -306,7 +306,7 @@ def flush(writer: Any = None, name: str | None = None) -> Operation:
         writer = _defaults.writer
         if writer is None:
             return no_op()
-    handle = writer.handle if isinstance(writer, ResourceSummaryWriter) else writer
+    handle = writer._resource if isinstance(writer, ResourceSummaryWriter) else writer
     with device("cpu:0"):
         return writer_op("FlushSummaryWriter", name, writer=handle)
 
@@ -392,7 +392,7 @@ def has_default_writer() -> bool:
 
 def default_handle() -> Tensor:
     """The handle of the default writer."""
-    handle: Tensor = _defaults.writer.handle
+    handle: Tensor = _defaults.writer._resource
     return handle
 
 

@@ -31,7 +31,7 @@ def write(path: Path, run: str = "r", step: int = 1) -> None:
         sess.run(summary.all_summary_ops())
         definition = graph.as_graph_def().SerializeToString()
         raw = tf.raw_ops.WriteGraphSummary(
-            writer=writer.handle, step=tf.constant(0, tf.int64), tensor=definition
+            writer=writer._resource, step=tf.constant(0, tf.int64), tensor=definition
         )
         sess.run(raw)
         sess.run(writer.close())

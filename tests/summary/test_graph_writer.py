@@ -61,6 +61,42 @@ def test_summaries_of_a_step(session: Any, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("build", "name"),
+    [
+        (lambda on, write: tf.cond(on, write, lambda: tf.constant(1.0)), "cond/inside"),
+        (
+            lambda on, write: tf.while_loop(
+                lambda i: i < 2.0, lambda i: i + write(), [tf.to_float(on)]
+            ),
+            "while/inside",
+        ),
+        (lambda on, write: tf.case([(on, write)], write), "case/cond/inside"),
+    ],
+    ids=["cond", "while_loop", "case"],
+)
+def test_what_a_branch_or_body_writes_comes_with_its_result(
+    session: Any, tmp_path: Path, build: Any, name: str
+) -> None:
+    tf.train.create_global_step()
+    writer = cs.create_file_writer(str(tmp_path), max_queue=0)
+    on = tf.placeholder(tf.bool, [])
+
+    def write() -> Any:
+        cs.scalar("inside", 2.0)
+        return tf.constant(1.0)
+
+    with writer.as_default(), cs.always_record_summaries():
+        result = build(on, write)
+    session.run(
+        [tf.global_variables_initializer(), *cs.summary_writer_initializer_op()]
+    )
+    assert session.run(result, {on: True}) in (1.0, 2.0)
+    (events,) = _events(tmp_path)
+    assert _values(events) == [(0, name, "simple_value")]
+    assert cs.all_summary_ops() == []
+
+
 def test_recording_on_a_condition(session: Any, tmp_path: Path) -> None:
     step = tf.train.create_global_step()
     writer = cs.create_file_writer(str(tmp_path))
@@ -147,7 +183,7 @@ def test_bad_input(
     session.run(writer.init())
     if op != "ImportEvent":
         inputs = {"step": 1, **inputs}
-    made = getattr(tf.raw_ops, op)(writer=writer.handle, **inputs)
+    made = getattr(tf.raw_ops, op)(writer=writer._resource, **inputs)
     errors = (tf.errors.InvalidArgumentError, tf.errors.DataLossError)
     with pytest.raises(errors, match=message):
         session.run(made)

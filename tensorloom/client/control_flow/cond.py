@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow import classic_cond, control_flow_values
+from tensorloom.client.control_flow.summary_writes import SummaryWrites
 from tensorloom.client.functions import func_graph
 from tensorloom.client.functions.effects import keep_effects
 from tensorloom.client.functions.func_graph import FuncGraph
@@ -157,9 +158,11 @@ def build_branch(
 ) -> Any:
     """Builds a branch; returns its result with tensors (of `graph`) as leaves."""
     with graph.as_default():
+        writes = SummaryWrites()
         result = function()
         if result is None:
             raise ValueError(f"{word} must have a return value.")
+        result = writes.before(result)
         # The structure keeps TensorArrays; the outputs are their flows.
         structure = nest.map_structure(
             lambda v: _branch_value(graph, v, predicate), result

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow import classic_loop, control_flow_values
 from tensorloom.client.control_flow.loop_invariants import invariant_shapes, is_within
+from tensorloom.client.control_flow.summary_writes import SummaryWrites
 from tensorloom.client.functions import func_graph
 from tensorloom.client.functions.effects import keep_effects
 from tensorloom.client.functions.func_graph import FuncGraph
@@ -255,7 +256,9 @@ class _Loop:
         with graph.as_default():
             arguments = self._arguments(graph, tensors)
             tally.add(2 if self._is_limited else 0)  # the counter goes up
-            result = self._loop_vars_of(body(*self._user_arguments(arguments)))
+            writes = SummaryWrites()
+            result = body(*self._user_arguments(arguments))
+            result = self._loop_vars_of(writes.before(result))
             outputs = control_flow_values.flatten(result)
             with tally.made_as(0):
                 counter = apply_op("AddV2", x=arguments[0], y=1, name="add")

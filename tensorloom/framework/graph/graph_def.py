@@ -31,6 +31,7 @@ from tensorloom.framework.graph.node_def import to_proto as node_to_proto
 from tensorloom.framework.registry import op_def_proto, op_registry
 from tensorloom.framework.types import attr_value
 from tensorloom.framework.types.dtype_words import dtype_word
+from tensorloom.framework.types.tensor_shape import TensorShape
 from tensorloom.framework.types.unreadable_tensor import unreadable
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ def from_proto(
         node, types = _read_node(node_proto, signatures, internal, reader)
         if node.name in nodes:
             raise invalid_argument(f"Node '{node.name}' is not unique")
+        if proto.versions.producer <= _UNTOLD_SCALARS and node.op == "Placeholder":
+            node = _with_untold_shape(node)
         nodes[node.name] = node
         input_types.append(types)
     producers = {**existing, **nodes} if existing else nodes
@@ -163,6 +166,17 @@ def from_proto(
         proto.versions.min_consumer,
         tuple(proto.versions.bad_consumers),
     )
+
+
+# Up to this version, a placeholder of any shape is written as one of a scalar.
+_UNTOLD_SCALARS = 21
+
+
+def _with_untold_shape(placeholder: Node) -> Node:
+    shape = placeholder.attrs.get("shape")
+    if shape is None or shape.rank != 0:
+        return placeholder
+    return placeholder.replace(attrs={**placeholder.attrs, "shape": TensorShape(None)})
 
 
 # The version whose graphs these are, for messages that programs look for.

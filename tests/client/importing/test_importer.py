@@ -290,3 +290,21 @@ def test_defaults_that_a_graph_def_leaves_out_are_written_into_it() -> None:
     assert z.attr["data_format"].s == b"NHWC"
     assert list(z.attr["dilations"].list.i) == [1, 1, 1, 1]
     assert z.attr["use_cudnn_on_gpu"].b
+
+
+@pytest.mark.parametrize(
+    ("producer", "shape", "rank"),
+    [(0, [], None), (21, [], None), (22, [], 0), (21, [2], 1)],
+)
+def test_placeholders_of_old_graphs_tell_no_scalar_from_any_shape(
+    producer: int, shape: list[int], rank: int | None
+) -> None:
+    with tf.Graph().as_default() as graph:
+        tf.placeholder(tf.float32, shape, name="p")
+    graph_def = graph.as_graph_def()
+    graph_def.versions.producer = producer
+    with tf.Graph().as_default(), tf.Session() as session:
+        (imported,) = tf.import_graph_def(graph_def, return_elements=["p:0"])
+        assert imported.shape.rank == rank
+        if rank is None:
+            assert session.run(imported + 1.0, {imported: [1.0]}).tolist() == [2.0]

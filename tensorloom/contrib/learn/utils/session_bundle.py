@@ -35,11 +35,19 @@ EXPORT_BASE_NAME: Final = "export"
 EXPORT_SUFFIX_NAME: Final = "meta"
 META_GRAPH_DEF_FILENAME: Final = "export.meta"
 VARIABLES_FILENAME: Final = "export"
+# Of the first format of checkpoints, and of the second.
+VARIABLES_FILENAME_PATTERN: Final = "export-?????-of-?????"
+VARIABLES_FILENAME_PATTERN_V2: Final = "export.data-?????-of-?????"
+VARIABLES_INDEX_FILENAME_V2: Final = "export.index"
 # Collections of the exported graph.
 INIT_OP_KEY: Final = "serving_init_op"
 SIGNATURES_KEY: Final = "serving_signatures"
 ASSETS_KEY: Final = "serving_assets"
 GRAPH_KEY: Final = "serving_graph"
+# Kinds of signatures, as fields of `Signature`.
+REGRESSION_SIGNATURE: Final = "regression_signature"
+CLASSIFICATION_SIGNATURE: Final = "classification_signature"
+GENERIC_SIGNATURE: Final = "generic_signature"
 
 
 def gfile_copy_callback(files_to_copy: dict[str, str], export_dir_path: Any) -> None:
