@@ -113,6 +113,20 @@ def test_an_error_in_a_thread_fails_one_element() -> None:
     assert found[-2:] == [12, "OutOfRangeError"]
 
 
+def test_python_functions_may_wait_for_each_other() -> None:
+    meeting = threading.Barrier(2, timeout=60)
+
+    def meet(value: Any) -> Any:
+        meeting.wait()
+        return value
+
+    pairs = D.range(4).map(lambda x: tf.py_func(meet, [x], tf.int64), 2)
+    element = pairs.make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        assert [int(session.run(element)) for _ in range(4)] == [0, 1, 2, 3]
+    _wait_for_no_threads()
+
+
 def test_timeout_of_a_step_leaves_the_iterator_usable() -> None:
     queue = tf.FIFOQueue(10, tf.int64, shapes=[])
     enqueue = queue.enqueue(np.int64(7))

@@ -5,7 +5,12 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+# The ops that call Python functions, which are of the process that made them.
+CALLING_OPS: Final = frozenset(
+    ["EagerPyFunc", "NumpyFunc", "PyFunc", "PyFuncStateless"]
+)
 
 _ids = itertools.count()
 # Weak: the graph whose ops call a function holds it.

@@ -264,6 +264,8 @@ def _describe(value: Any) -> str:
 
 def _compare(a: Any, b: Any, check_types: bool, nested: Callable[[Any], bool]) -> None:
     a_nested, b_nested = nested(a), nested(b)
+    if (a_nested or b_nested) and _are_composite(a, b, check_types, nested):
+        return
     if a_nested != b_nested:
         yes, no = (a, b) if a_nested else (b, a)
         raise ValueError(
@@ -282,6 +284,38 @@ def _compare(a: Any, b: Any, check_types: bool, nested: Callable[[Any], bool]) -
         )
     for child_a, child_b in zip(children_a, children_b, strict=True):
         _compare(child_a, child_b, check_types, nested)
+
+
+def _are_composite(
+    a: Any, b: Any, check_types: bool, nested: Callable[[Any], bool]
+) -> bool:
+    """Whether they are composite tensors, or one and a spec, that are expanded.
+
+    Raises:
+      ValueError: their specs do not go together.
+      TypeError: they are of different classes.
+    """
+    kinds = [isinstance(value, CompositeTensor) for value in (a, b)]
+    if nested is not is_sequence_or_composite or not any(kinds):
+        return False
+    if all(kinds) and check_types:
+        _compare_types(a, b)
+    try:
+        first, second = (
+            value._type_spec if is_composite else value
+            for value, is_composite in zip((a, b), kinds, strict=True)
+        )
+        merge = first.most_specific_compatible_type
+        _ = second.most_specific_compatible_type
+    except AttributeError:  # no spec: the parts are compared
+        return False
+    try:
+        merge(second)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Incompatible CompositeTensor TypeSpecs: {first} vs. {second} -- {error}"
+        ) from None
+    return True
 
 
 def _compare_types(a: Any, b: Any) -> None:

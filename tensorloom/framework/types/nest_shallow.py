@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from tensorloom.framework.export import export
 from tensorloom.framework.types.composite_tensor import CompositeTensor
@@ -19,6 +19,29 @@ from tensorloom.framework.types.nest import (
 )
 
 Path = tuple[Any, ...]
+
+
+# Messages that programs for TensorFlow compare with.
+SHALLOW_TREE_HAS_INVALID_KEYS: Final = (
+    "The shallow_tree's keys are not a subset of the input_tree's keys. The "
+    "shallow_tree has the following keys that are not in the input_tree: {}."
+)
+STRUCTURES_HAVE_MISMATCHING_TYPES: Final = (
+    "The two structures don't have the same sequence type. Input structure has "
+    "type {input_type}, while shallow structure has type {shallow_type}."
+)
+STRUCTURES_HAVE_MISMATCHING_LENGTHS: Final = (
+    "The two structures don't have the same sequence length. Input structure has "
+    "length {input_length}, while shallow structure has length {shallow_length}."
+)
+INPUT_TREE_SMALLER_THAN_SHALLOW_TREE: Final = (
+    "The input_tree has fewer elements than the shallow_tree. Input structure has "
+    "length {input_size}, while shallow structure has length {shallow_size}."
+)
+IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ: Final = (
+    "If shallow structure is a sequence, input must also be a sequence. Input has "
+    "type: {}."
+)
 
 
 @export("contrib.framework.nest.assert_shallow_structure")
@@ -39,10 +62,7 @@ def assert_shallow_structure(
     if not nested(shallow_tree):
         return
     if not nested(input_tree):
-        raise TypeError(
-            "If shallow structure is a sequence, input must also be a sequence. "
-            f"Input has type: {type(input_tree)}."
-        )
+        raise TypeError(IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ.format(type(input_tree)))
     if check_types:
         _check_types(shallow_tree, input_tree)
     if not isinstance(shallow_tree, CompositeTensor):
@@ -50,11 +70,7 @@ def assert_shallow_structure(
     if isinstance(shallow_tree, Mapping):
         absent = set(shallow_tree) - set(input_tree)
         if absent:
-            raise ValueError(
-                "The shallow_tree's keys are not a subset of the input_tree's keys. "
-                "The shallow_tree has the following keys that are not in the "
-                f"input_tree: {sorted(absent)}."
-            )
+            raise ValueError(SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(absent)))
     branches = zip(children_of(shallow_tree), children_of(input_tree), strict=False)
     for shallow_branch, input_branch in branches:
         assert_shallow_structure(
@@ -75,9 +91,9 @@ def _check_types(shallow_tree: Any, input_tree: Any) -> None:
         if same_namedtuples(shallow_tree, input_tree):
             return
     raise TypeError(
-        "The two structures don't have the same sequence type. Input structure has "
-        f"type {type(input_tree)}, while shallow structure has type "
-        f"{type(shallow_tree)}."
+        STRUCTURES_HAVE_MISMATCHING_TYPES.format(
+            input_type=type(input_tree), shallow_type=type(shallow_tree)
+        )
     )
 
 
@@ -85,13 +101,15 @@ def _check_lengths(shallow_tree: Any, input_tree: Any, exact: bool) -> None:
     wanted, got = len(children_of(shallow_tree)), len(children_of(input_tree))
     if exact and wanted != got:
         raise ValueError(
-            "The two structures don't have the same sequence length. Input structure "
-            f"has length {got}, while shallow structure has length {wanted}."
+            STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(
+                input_length=got, shallow_length=wanted
+            )
         )
     if got < wanted:
         raise ValueError(
-            "The input_tree has fewer elements than the input_tree. Input structure "
-            f"has length {got}, while shallow structure has length {wanted}."
+            INPUT_TREE_SMALLER_THAN_SHALLOW_TREE.format(
+                input_size=got, shallow_size=wanted
+            )
         )
 
 

@@ -12,6 +12,7 @@ import tensorloom as tf
 from tensorloom.compat.control_flow import functional_form
 from tensorloom.compat.graphs import stack_frames
 from tensorloom.compat.graphs.api_def_map import ApiDefMap
+from tensorloom.compat.graphs.debug_info import create_graph_debug_info_def
 from tensorloom.compat.graphs.kernels import (
     get_all_registered_kernels,
     get_registered_kernels_for_op,
@@ -96,3 +97,13 @@ def test_control_flow_alone_is_no_function(is_functional: bool) -> None:
             assert set(seen) == {True}
     finally:
         tf.disable_control_flow_v2()
+
+
+def test_debug_info_tells_the_lines_of_operations() -> None:
+    with tf.Graph().as_default():
+        op = tf.constant(1.0, name="x").op
+        line = sys._getframe().f_lineno - 1
+    info = create_graph_debug_info_def([("f/", op)])
+    first = info.traces["f/x"].file_line_cols[0]
+    assert (info.files[first.file_index], first.line) == (__file__, line)
+    assert len(info.traces["f/x"].file_line_cols) <= 10

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tensorloom as tf
 from tensorloom.framework.types import nest, nest_shallow
 
 Point = namedtuple("Point", "a b")
@@ -183,3 +184,20 @@ def test_packing_is_the_inverse_of_flattening(structure: Any) -> None:
     packed = nest.pack_sequence_as(structure, leaves)
     assert packed == structure
     nest.assert_same_structure(structure, packed)
+
+
+def test_composite_tensors_are_compared_by_their_specs() -> None:
+    sparse = tf.SparseTensor([[0]], [1.0], [2])
+    whole = tf.SparseTensor([[0]], [1], [2])
+    slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    compare = tf.nest.assert_same_structure
+    for value in (sparse, slices):
+        compare([value], [value._type_spec], expand_composites=True)
+        compare([value._type_spec], [value], expand_composites=True)
+    compare(sparse, whole)
+    with pytest.raises(ValueError, match="Incompatible CompositeTensor TypeSpecs"):
+        compare(sparse, whole, expand_composites=True)
+    with pytest.raises(ValueError, match="is a sequence"):
+        compare(sparse, 1.0, expand_composites=True)
+    with pytest.raises(TypeError):
+        compare(sparse, slices, expand_composites=True)

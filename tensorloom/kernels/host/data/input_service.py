@@ -6,10 +6,11 @@ import itertools
 import weakref
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tensorloom.framework import errors
 from tensorloom.framework.functions.called_functions import functions_named, names_of
+from tensorloom.framework.functions.py_functions import CALLING_OPS
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.framework.runtime import input_service
 from tensorloom.framework.runtime.input_service import Reading, Registration
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from tensorloom.framework.registry.op_kernel import Compute, OpKernelConstruction
     from tensorloom.framework.runtime.input_service import Reader
     from tensorloom.kernels.host.data.pipeline.environment import Environment
-
-# Python functions are of the process that made them.
-_PYTHON: Final = frozenset(["EagerPyFunc", "NumpyFunc", "PyFunc", "PyFuncStateless"])
 
 
 @host_kernel("RegisterInputDataset", devices=("CPU",), blocking=True, large=True)
@@ -74,7 +72,7 @@ def _check_travels(dataset: Dataset) -> None:
     ops = {
         node.op for function in functions.values() for node in function.nodes.values()
     }
-    called = sorted(ops & _PYTHON)
+    called = sorted(ops & CALLING_OPS)
     if called:
         raise errors.FailedPreconditionError(
             None,

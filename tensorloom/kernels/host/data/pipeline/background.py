@@ -2,8 +2,9 @@
 
 Handing an element to another thread costs about as much as making a cheap one. So both
 begin in the thread that asks, watch the clock, and start threads only when an element
-takes longer than that. The threads hold no reference to the iterator that they work
-for: when it is dropped, they end.
+takes longer than that; Python functions, which may wait for each other, are called by
+several threads from the first element on. The threads hold no reference to the iterator
+that they work for: when it is dropped, they end.
 """
 
 from __future__ import annotations
@@ -290,6 +291,7 @@ class ParallelMapIterator(DatasetIterator):
         apply: Callable[[Environment, Element], Element],
         env: Environment,
         threads: int,
+        eager: bool = False,
     ) -> None:
         self._env = env
         self._inner = env.branch()
@@ -301,6 +303,8 @@ class ParallelMapIterator(DatasetIterator):
         self._jobs: _Jobs | None = None
         self._place: Any = None  # of the next result, where a wait was cut short
         self._ended = False
+        if eager and self._threads > 1:
+            self._start()
 
     def __next__(self) -> Element:
         if self._jobs is None:

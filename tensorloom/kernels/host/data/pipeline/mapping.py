@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.functions.called_functions import functions_named, names_of
+from tensorloom.framework.functions.py_functions import CALLING_OPS
 from tensorloom.framework.registry.op_kernel import host_kernel
 from tensorloom.kernels.host.data.pipeline import background
 from tensorloom.kernels.host.data.pipeline.batching import (
@@ -94,9 +97,19 @@ class MapDataset(Dataset):
             iterator = _MapIterator(source.iterate(env), function, env)
         else:
             iterator = background.ParallelMapIterator(
-                source.iterate, function, env, self._threads
+                source.iterate, function, env, self._threads, self._calls_python
             )
         return iterator if calls is None else CountedIterator(iterator, calls)
+
+    @functools.cached_property
+    def _calls_python(self) -> bool:
+        """Whether its function calls Python functions, which may wait for others."""
+        maker = self.maker
+        if maker is None:
+            return False
+        called = functions_named(names_of(maker.node), dict(maker.functions))
+        ops = {node.op for each in called.values() for node in each.nodes.values()}
+        return not ops.isdisjoint(CALLING_OPS)
 
     def parallel(self) -> MapDataset:
         """The same dataset, whose function is called by several threads."""
