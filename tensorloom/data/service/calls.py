@@ -36,6 +36,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, type]]] = {
         "size": int,
         "multiple": int,
         "reason": str,
+        "cardinality": int,
     },
     "GetDataset": {"dataset": str},
     "OpenJob": {
@@ -45,6 +46,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, type]]] = {
         "mode": str,
         "delivery": str,
         "split_size": int,
+        "trainer": str,
         "consumer": str,
     },
     "NextPiece": {
@@ -70,6 +72,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, type]]] = {
         "dataset": str,
         "parts": list,
         "share": list,
+        "trainer": str,  # whose place in the cache; "": there is no cache
         "most": int,
     },
     "Release": {"job": int, "run": int},

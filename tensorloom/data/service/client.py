@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorloom.data.service.calls import GONE, call
 from tensorloom.data.service.consumer import Consumer
+from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.runtime import input_service
 from tensorloom.transport.grpc.channel import GrpcChannel
 
@@ -31,13 +32,22 @@ class Client:
             "shapes": [None if s is None else list(s) for s in found.shapes],
             **{"elements": splits.elements, "size": splits.size},
             **{"multiple": splits.multiple, "reason": splits.reason},
+            "cardinality": found.cardinality,
         }
         answer, _ = ask(address, "Register", fields, found.graph)
         name: str = answer["dataset"]
         return name
 
     def open(self, reading: Reading) -> Consumer:
-        """Takes part in a job."""
+        """Takes part in a job.
+
+        Raises:
+          errors.InvalidArgumentError: it has a cache for trainers, and no name.
+        """
+        if reading.trainer and not reading.job_name:
+            raise invalid_argument(
+                "Cross-trainer caching requires named jobs. Got empty `job_name`."
+            )
         return Consumer(reading)
 
 

@@ -231,7 +231,7 @@ class Consumer:
             **{"name": reading.job_name or self._name, "iteration": reading.iteration},
             **{"dataset": reading.dataset_id, "mode": reading.mode},
             **{"delivery": reading.delivery, "split_size": reading.split_size},
-            "consumer": name,
+            **{"trainer": reading.trainer, "consumer": name},
         }
         found = self._ask("OpenJob", fields)
         with self._changed:
@@ -424,7 +424,7 @@ class Consumer:
         fields = {
             **{"job": self._job, "run": run, "dataset": self._reading.dataset_id},
             **{"parts": [self._part(piece) for piece in pieces], "most": most},
-            "share": list(share),
+            **{"share": list(share), "trainer": self._reading.trainer},
         }
         found, content = call(channel, "GetElements", fields, b"", self._call_s)
         items = iter(elements.unpack(found, content))

@@ -40,6 +40,8 @@ _LONGEST_WAIT_S: Final = 1.0
 _STALLED_S: Final = 5.0
 #: A consumer gets at most so many pieces at a time.
 _MOST_PIECES: Final = 16
+#: The cardinality of a dataset that nobody has told.
+_UNKNOWN: Final = -2
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,11 @@ class Dispatcher:
                         f"{getattr(job, name)!r}, and this consumer wants "
                         f"{fields[name]!r}"
                     )
+            if job.is_cached != bool(fields["trainer"]):
+                raise invalid_argument(
+                    f"All consumers of the job {job.name!r} have a "
+                    "cross_trainer_cache, or none has"
+                )
             self._hear(job, fields["consumer"])
             return {"job": job.number, **self._who_works()}, b""
 
@@ -228,6 +235,8 @@ class Dispatcher:
             )
         if delivery not in (EXACTLY_ONCE, AT_LEAST_ONCE):
             raise invalid_argument(f"There is no delivery {delivery!r}")
+        if fields["trainer"]:
+            _check_cached(mode, dataset.get("cardinality", _UNKNOWN))
         elements, splits, size = dataset["elements"], 0, 1
         if mode == DISTRIBUTED_EPOCH:
             if elements == INDIVISIBLE:
@@ -246,6 +255,7 @@ class Dispatcher:
             **{k: fields[k] for k in ("name", "iteration", "dataset")},
             **{"kind": "job", "number": number, "mode": mode, "delivery": delivery},
             **{"splits": splits, "split_size": size, "elements": elements},
+            "is_cached": bool(fields["trainer"]),
         }
         self._commit(event)
         return self.state.jobs[number]
@@ -441,6 +451,27 @@ class Dispatcher:
             **{"pieces": len(job.pieces), "consumers": len(consumers)},
             "is_over": job.mode == DISTRIBUTED_EPOCH and job.is_over,
         }
+
+
+def _check_cached(mode: str, cardinality: int) -> None:
+    """Whether trainers can share what workers make of a dataset.
+
+    Raises:
+      errors.InvalidArgumentError: it has an end.
+      errors.UnimplementedError: its input is divided.
+    """
+    if cardinality != ENDLESS:
+        raise invalid_argument(
+            "Cross-trainer caching requires the input dataset to be infinite. Got "
+            f"input with cardinality {cardinality}"
+        )
+    if mode == DISTRIBUTED_EPOCH:
+        raise errors.UnimplementedError(
+            None,
+            None,
+            "A cross_trainer_cache is of what each worker makes: use "
+            "ShardingPolicy.OFF, or a static policy",
+        )
 
 
 def _checked_claims(claims: list[Any]) -> list[tuple[int, int, int, bool]]:

@@ -30,6 +30,29 @@ _TARGETS: Final = ("AUTO", "ANY", "LOCAL")
 _DELIVERIES: Final = (EXACTLY_ONCE, AT_LEAST_ONCE)
 
 
+@export("data.experimental.service.CrossTrainerCache")
+class CrossTrainerCache:
+    """Lets concurrent trainers share what the workers make of an endless dataset.
+
+    Consumers of one job with other trainer ids get the same elements, each at its own
+    pace, as far as a worker still keeps them (1 GB of the newest ones). Consumers with
+    one id share them out.
+
+    Args:
+      trainer_id: of the training that reads.
+
+    Raises:
+      ValueError: it is empty.
+    """
+
+    def __init__(self, trainer_id: str) -> None:
+        if not trainer_id:
+            raise ValueError(
+                "tf.data service cross-trainer cache requires a non-empty trainer ID."
+            )
+        self.trainer_id = trainer_id
+
+
 @export("data.experimental.service.distribute")
 def distribute(
     processing_mode: Any,
@@ -59,7 +82,8 @@ def distribute(
       max_outstanding_requests: elements that are fetched ahead.
       data_transfer_protocol: "grpc" or None.
       compression: "AUTO" or None: elements travel as they are.
-      cross_trainer_cache: None.
+      cross_trainer_cache: a `CrossTrainerCache`, for endless datasets of named jobs
+        whose input is not divided.
       target_workers: "AUTO" or "ANY".
       delivery: in distributed_epoch, "exactly_once", which wants a pipeline that gives
         as many elements for the same input each time, in the same order; or
@@ -70,7 +94,7 @@ def distribute(
       ValueError: an argument is not usable.
       errors.UnimplementedError: it asks for what is not done here.
     """
-    _check(compression, consumer_index, num_consumers, cross_trainer_cache)
+    _check(compression, consumer_index, num_consumers)
 
     def apply(dataset: Dataset) -> Dataset:
         return from_dataset_id(
@@ -81,6 +105,7 @@ def distribute(
             job_name,
             max_outstanding_requests=max_outstanding_requests,
             data_transfer_protocol=data_transfer_protocol,
+            cross_trainer_cache=cross_trainer_cache,
             target_workers=target_workers,
             delivery=delivery,
             split_size=split_size,
@@ -110,7 +135,7 @@ def register_dataset(
       A string scalar: the id, for `from_dataset_id`. The dataset is registered when
       it is computed.
     """
-    _check(compression, None, None, None)
+    _check(compression, None, None)
     return apply_op(
         "RegisterInputDataset",
         dataset=dataset._apply_options()._variant_tensor,
@@ -151,7 +176,7 @@ def from_dataset_id(
       errors.NotFoundError: the dispatcher is asked, and does not know the dataset.
     """
     mode = mode_of(processing_mode)
-    _check("AUTO", consumer_index, num_consumers, cross_trainer_cache)
+    _check("AUTO", consumer_index, num_consumers)
     _check_job(job_name, delivery, split_size, target_workers, data_transfer_protocol)
     identifier = convert_to_tensor(dataset_id, dtype=dtypes.string, name="dataset_id")
     address = _address(service)
@@ -167,6 +192,7 @@ def from_dataset_id(
         processing_mode=mode,
         delivery=delivery,
         split_size=split_size or 0,
+        trainer_id=cross_trainer_cache.trainer_id if cross_trainer_cache else "",
         **flat_structure(element_spec),
     )
     return DatasetV1Adapter(variant, element_spec)
@@ -205,7 +231,7 @@ def _address(service: Any) -> str:
     return str(address)
 
 
-def _check(compression: Any, index: Any, consumers: Any, cache: Any) -> None:
+def _check(compression: Any, index: Any, consumers: Any) -> None:
     if compression not in _COMPRESSION:
         raise ValueError(
             f"Invalid `compression` argument: {compression}. Must be one of "
@@ -213,7 +239,6 @@ def _check(compression: Any, index: Any, consumers: Any, cache: Any) -> None:
         )
     for name, value in (
         ("consumer_index and num_consumers", index if consumers is None else consumers),
-        ("cross_trainer_cache", cache),
         ("compression='SNAPPY'", "SNAPPY" if compression == "SNAPPY" else None),
     ):
         if value is not None:

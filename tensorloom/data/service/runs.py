@@ -29,7 +29,7 @@ _AHEAD_BYTES: Final = 32 << 20
 _MOST: Final = 256
 _MOST_BYTES: Final = 8 << 20
 #: An answer waits so long for the first element,
-_LONGEST_WAIT_S: Final = 1.0
+LONGEST_WAIT_S: Final = 1.0
 #: and so long, from its beginning on, for more of them.
 _LINGER_S: Final = 0.01
 
@@ -161,7 +161,7 @@ class Run:
     def _wait_for(self, count: int) -> None:
         began = time.monotonic()
         while not (self._ended or self._closed or self._is_full(count)):
-            wait_s = _LINGER_S if self._items else _LONGEST_WAIT_S
+            wait_s = _LINGER_S if self._items else LONGEST_WAIT_S
             left = began + wait_s - time.monotonic()
             if left <= 0:
                 return
@@ -261,9 +261,7 @@ class Run:
                 self._put(item)
 
     def _put(self, item: Item | None) -> None:
-        size = 64 if item is not None else 0
-        if isinstance(item, tuple):
-            size += sum(getattr(value, "nbytes", 64) for value in item)
+        size = size_of(item) if item is not None else 0
         with self._changed:
             while not self._closed and (
                 len(self._items) >= _AHEAD or self._bytes >= _AHEAD_BYTES
@@ -273,6 +271,13 @@ class Run:
             self._bytes += size
             if self._is_full(self._wanted):
                 self._changed.notify_all()
+
+
+def size_of(item: Item) -> int:
+    """The bytes of an element, about."""
+    if not isinstance(item, tuple):
+        return 64
+    return 64 + sum(getattr(value, "nbytes", 64) for value in item)
 
 
 def _as_op_error(error: Exception) -> errors.OpError:

@@ -46,6 +46,8 @@ class Job:
     splits: int  # ENDLESS; 0 in `parallel_epochs`
     split_size: int
     elements: int
+    #: Whether trainers share what a worker makes, and each gets all of it.
+    is_cached: bool = False
     next_split: int = 0
     next_piece: int = 0
     #: (split, position, stop) of what was given back.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from tensorloom.data.service import elements
 from tensorloom.data.service.calls import call
 from tensorloom.data.service.pipelines import ALL, Pipeline, Share
 from tensorloom.data.service.runs import Part, Run
+from tensorloom.data.service.shared_cache import SharedCache
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.runtime import input_service
@@ -39,6 +41,7 @@ class Worker:
         self._runs: dict[tuple[int, int], Run] = {}
         self._datasets: dict[str, tuple[Fields, bytes]] = {}
         self._idle: dict[str, list[Pipeline]] = {}
+        self._caches: WeakKeyDictionary[Run, SharedCache] = WeakKeyDictionary()
         self._is_stopped = False
         self.made = 0  # elements that were sent
 
@@ -85,7 +88,11 @@ class Worker:
     def _get_elements(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
         parts = _parts(fields["parts"])
         run = self._run(fields, parts)
-        sections = run.take(parts[0].number, parts[0].first, fields["most"])
+        if fields["trainer"] and run.is_shared:
+            cache = self._cache(run)
+            sections = cache.take(fields["trainer"], fields["most"])
+        else:
+            sections = run.take(parts[0].number, parts[0].first, fields["most"])
         items = [item for section in sections for item in section.items]
         try:
             found, content = elements.pack(items)
@@ -112,6 +119,13 @@ class Worker:
         if run is not None:
             run.close()
         return made
+
+    def _cache(self, run: Run) -> SharedCache:
+        with self._lock:
+            cache = self._caches.get(run)
+            if cache is None:
+                cache = self._caches[run] = SharedCache(run)
+            return cache
 
     def _release(self, fields: Fields, _: bytes) -> tuple[Fields, bytes]:
         with self._lock:

@@ -53,6 +53,7 @@ class Registration:
     types: tuple[int, ...]  # of an element's tensors, as TensorFlow numbers them
     shapes: tuple[tuple[int | None, ...] | None, ...]
     splits: Splits
+    cardinality: int  # number of elements; -1: there is no end; -2: it is not known
 
 
 @dataclass(frozen=True, slots=True)

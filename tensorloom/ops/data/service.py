@@ -30,6 +30,7 @@ register_op(
         "processing_mode: string",
         "delivery: string",
         "split_size: int = 0",
+        "trainer_id: string = ''",
         *_OUTPUTS,
     ],
     shape_fn=dataset_of_scalars(0, 1, 2, 3),

@@ -14,6 +14,7 @@ JOB = {
     "mode": "distributed_epoch",
     "delivery": "exactly_once",
     "split_size": 0,
+    "trainer": "",
 }
 
 
@@ -27,6 +28,7 @@ def register(dispatcher: Dispatcher, name: str, elements: int, size: int) -> Non
         "size": size,
         "multiple": 1,
         "reason": "its elements are not known",
+        "cardinality": elements,
     }
     dispatcher.answers()["Register"](fields, b"a graph")
 

@@ -361,7 +361,7 @@ def test_the_command_shows_a_service(
 def test_a_dataset_that_is_no_graph(shared: Service) -> None:
     channel = GrpcChannel(shared.target.removeprefix("grpc://"))
     fields = {"dataset": "", "types": [9], "shapes": [[]], "reason": ""}
-    sizes = {"elements": 3, "size": 1, "multiple": 1}
+    sizes = {"elements": 3, "size": 1, "multiple": 1, "cardinality": 3}
     try:
         with pytest.raises(tf.errors.InvalidArgumentError):
             calls.call(channel, "Register", {**fields, **sizes}, b"\xff\xff")

@@ -46,6 +46,7 @@ def register_input_dataset(c: OpKernelConstruction) -> Compute:
             tuple(dtype.as_datatype_enum for dtype in dataset.types),
             tuple(shape.dims_tuple for shape in dataset.shapes),
             splits_of(dataset),
+            dataset.cardinality,
         )
         service = input_service.client()
         # Programs that make the same pipeline share its jobs.
@@ -136,7 +137,7 @@ def input_service_dataset(c: OpKernelConstruction) -> Compute:
     """Each iterator is another iteration of the job."""
     types, shapes = signature(c)
     mode, delivery = c["processing_mode"].decode(), c["delivery"].decode()
-    split_size = c["split_size"]
+    split_size, trainer = c["split_size"], c["trainer_id"].decode()
     iterations = itertools.count()
 
     def compute(dataset_id: Any, address: Any, job_name: Any, most: Any) -> Dataset:
@@ -149,6 +150,7 @@ def input_service_dataset(c: OpKernelConstruction) -> Compute:
             _text(job_name),
             0,
             max(0, int(most)),
+            trainer,
         )
         return InputServiceDataset(types, shapes, reading, iterations)
 
