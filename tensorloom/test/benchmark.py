@@ -19,7 +19,8 @@ from typing import Any, Final
 REPORT_PREFIX: Final = "TEST_REPORT_FILE_PREFIX"
 
 _logger = logging.getLogger("tensorloom")
-_classes: list[type[ReportedBenchmark]] = []
+# All that were defined.
+classes: list[type[ReportedBenchmark]] = []
 
 
 def benchmark_config() -> Any:
@@ -47,7 +48,7 @@ class ReportedBenchmark:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__module__ != __name__:
-            _classes.append(cls)
+            classes.append(cls)
 
     def _get_name(self, overwrite_name: str | None = None) -> str:
         """Class and method that report, or another name in place of the method."""
@@ -169,7 +170,7 @@ class Benchmark(ReportedBenchmark):
 
 def run_benchmarks(pattern: str) -> None:
     """Runs the benchmarks whose `module.Class.method` a pattern finds; "all": all."""
-    for cls in _classes:
+    for cls in classes:
         names = [n for n in dir(cls) if n.startswith("benchmark")]
         chosen = [
             n

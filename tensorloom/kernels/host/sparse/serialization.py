@@ -396,7 +396,14 @@ def take_many_sparse_from_tensors_map(c: OpKernelConstruction) -> Compute:
 
     def compute(handles: Any) -> Parts:
         found = find().take(handles.tolist())
-        for i, (_, values, _) in enumerate(found):
+        for i, (_, values, shape) in enumerate(found):
+            rank = len(found[0][2])
+            if len(shape) != rank:  # told with the dimension of the batch
+                raise invalid_argument(
+                    "Inconsistent rank across SparseTensors: rank prior to "
+                    f"SparseTensor[{i}] was: {rank + 1} but rank of SparseTensor[{i}] "
+                    f"is: {len(shape) + 1}"
+                )
             if values.dtype != np.dtype(wanted.as_numpy_dtype):
                 raise invalid_argument(
                     f"Requested SparseTensor of type {_name(wanted)} but SparseTensor["
