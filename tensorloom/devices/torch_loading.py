@@ -8,7 +8,6 @@ somebody asks for them: tools by their names, rules with the first module that t
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -17,7 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 from tensorloom.devices import thread_waits
 
 if TYPE_CHECKING:
+    from importlib.abc import MetaPathFinder
     from importlib.machinery import ModuleSpec
+else:  # importing `importlib.abc` takes longer than the rest of this module
+    MetaPathFinder = object
 
 # The versions whose imports were looked at; others are imported whole.
 _KNOWN_VERSIONS: Final = ("2.13.",)
@@ -44,7 +46,7 @@ class _Later(ModuleType):
         return getattr(importlib.import_module(self.__name__), name)
 
 
-class _RulesFirst(importlib.abc.MetaPathFinder):
+class _RulesFirst(MetaPathFinder):
     """Loads the rules when the first module that traces is imported."""
 
     def find_spec(

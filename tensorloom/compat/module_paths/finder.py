@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
-import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tensorloom.framework import export
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader, MetaPathFinder
+else:  # importing `importlib.abc` takes longer than the rest of this module
+    Loader = MetaPathFinder = object
 
 ROOT: Final = "tensorloom"
 # What `tensorloom run` lets mean tensorloom; the first is what programs say.
@@ -64,7 +67,7 @@ def install_alias() -> None:
     _PathFinder.explains = True
 
 
-class _AliasFinder(importlib.abc.MetaPathFinder):
+class _AliasFinder(MetaPathFinder):
     """Finds `tensorflow.a.b` as what `tensorloom.a.b` is."""
 
     def find_spec(
@@ -84,18 +87,21 @@ class _AliasFinder(importlib.abc.MetaPathFinder):
         return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
 
 
-class GivenModule(importlib.abc.Loader):
+class GivenModule(Loader):
     """Puts a module that exists under one more name."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        """Any fresh module will do."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Replaces the fresh module by the real one, which the import then returns."""
         sys.modules[module.__name__] = self._module
 
 
-class _HorovodFinder(importlib.abc.MetaPathFinder):
+class _HorovodFinder(MetaPathFinder):
     """Finds `horovod.tensorflow`, where Horovod is not installed."""
 
     def find_spec(
@@ -116,7 +122,7 @@ class _HorovodFinder(importlib.abc.MetaPathFinder):
         return importlib.machinery.ModuleSpec(fullname, loader, is_package=True)
 
 
-class _PathLoader(importlib.abc.Loader):
+class _PathLoader(Loader):
     """Makes the module of a path in the table."""
 
     def __init__(self, path: str) -> None:
@@ -132,7 +138,7 @@ class _PathLoader(importlib.abc.Loader):
         """Nothing runs."""
 
 
-class _PathFinder(importlib.abc.MetaPathFinder):
+class _PathFinder(MetaPathFinder):
     """Finds `tensorloom.python.ops.array_ops` where no file is that module.
 
     Under `tensorloom run` it also explains `from tensorflow import something` when
@@ -164,7 +170,7 @@ def _in_table(name: str) -> bool:
     return name.partition(".")[0] in PRIVATE or f"{name}.".startswith(f"{_NEWER}.")
 
 
-def _path_loader(path: str) -> importlib.abc.Loader:
+def _path_loader(path: str) -> Loader:
     """Loads a path in the table. Raises ModuleNotFoundError if it is not there."""
     from tensorloom.compat.module_paths import table
 
@@ -207,6 +213,8 @@ def missing(name: str) -> ModuleNotFoundError:
         message = (
             f"tensorloom has no module {name!r}, which TensorFlow has as tf.{name}"
         )
+        import difflib
+
         near = difflib.get_close_matches(first, dir(tensorloom), n=3)
         if near and first not in near:
             message += f"; nearest names: {', '.join('tf.' + known for known in near)}"

@@ -10,7 +10,6 @@ stands for several tensors becomes several: `xs` those that are called `xs_0`, `
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +124,8 @@ def _text(value: Any) -> str:
     if isinstance(value, int):  # a bool, too
         return str(value)
     message = attr_value.to_proto(value).SerializeToString(deterministic=True)
+    import hashlib  # which loads OpenSSL
+
     return f"#{hashlib.sha256(message).hexdigest()[:16]}"
 
 

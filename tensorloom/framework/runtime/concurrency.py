@@ -8,9 +8,9 @@ so the names are to be looked up when they are used, not kept.
 
 from __future__ import annotations
 
+import os
 import queue
 import re
-import secrets
 import threading
 import time as _time
 from collections.abc import Iterator, Mapping
@@ -30,8 +30,14 @@ Semaphore = threading.Semaphore
 SimpleQueue = queue.SimpleQueue
 Thread = threading.Thread
 
+
+def randbits(count: int) -> int:
+    """A random number of so many bits, as `secrets.randbits`, which loads OpenSSL."""
+    drawn = int.from_bytes(os.urandom((count + 7) // 8))
+    return drawn >> (-count % 8)
+
+
 monotonic = _time.monotonic
-randbits = secrets.randbits
 sleep = _time.sleep
 time = _time.time
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import os
 from collections.abc import Iterable, Mapping
 
 from tensorloom.framework import errors
@@ -61,7 +61,7 @@ def check_ops(nodes: Iterable[Node], functions: Mapping[str, object]) -> None:
                 None,
                 None,
                 f"Op type not registered '{op}' in binary running on "
-                f"{socket.gethostname()}. Make sure the Op and Kernel are registered "
+                f"{os.uname().nodename}. Make sure the Op and Kernel are registered "
                 "in the binary running in this process.",
             )
         known.add(op)

@@ -14,7 +14,6 @@ from tensorloom.worker.compile import emit_control_flow as control_flow
 from tensorloom.worker.compile import memory
 from tensorloom.worker.compile.emitter import STRUCTURE, Emitter
 from tensorloom.worker.compile.values import Root, Scope, Value
-from tensorloom.worker.compiled.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +31,9 @@ def emit_compiled_cluster(emitter: Emitter, scope: Scope, node: Node) -> None:
         return
     function = control_flow.find_function(emitter, name)
     library = GraphIR({}, {name: function})
+    # Loaded for those who compile: it brings processes and threads along.
+    from tensorloom.worker.compiled.program import Program
+
     program = Program(
         graph_def.to_proto(library).SerializeToString(deterministic=True),
         name,
