@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Final
 
 from tensorloom.data.composite_specs import RaggedTensorSpec
@@ -9,6 +10,7 @@ from tensorloom.framework.registry.op_def_library import apply_op
 from tensorloom.framework.types import dtypes
 from tensorloom.framework.types.tensor_conversion import convert_to_tensor
 from tensorloom.framework.types.tensor_shape import as_shape
+from tensorloom.ops.ragged import dispatch
 from tensorloom.ops.ragged.ragged_tensor import RaggedTensor, is_ragged
 
 SLICE_TYPE_ERROR: Final = (
@@ -90,3 +92,45 @@ def _shape(shape: Any, dtype: Any) -> Any:
         return convert_to_tensor(-1, dtype=dtype)
     sizes = [-1 if size is None else size for size in known.as_list()]
     return convert_to_tensor(sizes, dtype=dtype)
+
+
+def ragged_op_list(tf_version: int = 1) -> str:
+    """The public functions that take ragged tensors, as a list for a page.
+
+    Args:
+      tf_version: 1, or 2 for those that TensorFlow 2 has by the same names.
+
+    Raises:
+      ValueError: it is another number.
+    """
+    if tf_version not in (1, 2):
+        raise ValueError("Expected version 1 or 2.")
+    import tensorloom
+
+    root = tensorloom if tf_version == 1 else tensorloom.compat.v2
+    every = *dispatch.UNARY, *dispatch.UNARY_LISTS, *dispatch.BINARY, *dispatch.SIBLINGS
+    arguments = {name: ragged[1:] for name, ragged in dispatch.SIBLINGS.items()}
+    counts = {**dict.fromkeys(every, 1), **dict.fromkeys(dispatch.BINARY, 2)}
+    lines = []
+    for name in sorted(set(every) - (_ONLY_IN_1 if tf_version == 2 else set())):
+        function = _by_path(root, name)
+        if function is None:
+            continue
+        parameters = list(inspect.signature(function).parameters)
+        bold = arguments.get(name, parameters[: counts[name]])
+        shown = [f"**{each}**" if each in bold else each for each in parameters]
+        lines.append(f"* `tf.{name}`({', '.join(shown)})")
+    return (
+        "\n\n### Additional ops that support `RaggedTensor`\n\nArguments that accept "
+        "`RaggedTensor`s are marked in **bold**.\n\n" + "\n".join(lines) + "\n"
+    )
+
+
+# Version 2 has them under these names, too, but not for ragged tensors.
+_ONLY_IN_1: Final = {"batch_gather", "where"}
+
+
+def _by_path(value: Any, path: str) -> Any:
+    for part in path.split("."):
+        value = getattr(value, part, None)
+    return value

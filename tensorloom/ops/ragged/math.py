@@ -267,6 +267,7 @@ def reduce_mean(
 
 def cast(value: Any, dtype: Any) -> Any:
     """A tensor, ragged or not, in another dtype."""
+    value = convert_to_tensor_or_ragged_tensor(value)
     if is_ragged(value):
         return value.with_flat_values(math_ops.cast(value.flat_values, dtype))
     return math_ops.cast(value, dtype)
