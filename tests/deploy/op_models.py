@@ -181,6 +181,17 @@ def products() -> Ends:
     return {"x": x}, _outputs(found)
 
 
+def _ends_early(x: tf.Tensor) -> tf.Tensor:
+    """A loop that fills an array from its end, and leaves its first element out."""
+    array = tf.TensorArray(tf.float32, 4)
+    _, array = tf.while_loop(
+        lambda i, a: i > 0,
+        lambda i, a: (i - 1, a.write(i, x[0] * tf.cast(i, tf.float32))),
+        [3, array],
+    )
+    return array.stack()
+
+
 def scans() -> Ends:
     """Loops that write into arrays, of which one has an element before."""
     x = tf.placeholder(tf.float32, [None, 3], name="x")
@@ -190,6 +201,12 @@ def scans() -> Ends:
     found = {
         "begun": tf.scan(lambda a, v: a * 0.5 + v, x),
         "given": tf.scan(lambda a, v: a * 0.5 + v, x, tf.zeros([3])),
+        "backwards": tf.scan(lambda a, v: a * 0.5 + v, x, reverse=True),
+        "given_backwards": tf.scan(
+            lambda a, v: a * 0.5 + v, x, tf.zeros([3]), reverse=True
+        ),
+        "backwards_of_four": tf.scan(lambda a, v: a - v, x[0, :2], reverse=True),
+        "early": _ends_early(x),
         "mapped": tf.map_fn(lambda v: v * tf.reduce_sum(v), x),
         "written": array.stack(),
     }

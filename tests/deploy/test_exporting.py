@@ -221,14 +221,32 @@ def test_tables_from_files(tmp_path: Path) -> None:
     assert found["next"].tolist() == ["?", "green", "blue"]
 
 
+def test_hashed_words_are_refused(tmp_path: Path) -> None:
+    """ONNX has no such hash: words that a table does not have would get others."""
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.string, [None], name="x")
+        table = tf.contrib.lookup.index_table_from_tensor(["a", "b"], 3)
+        tf.identity(table.lookup(x), name="y")
+    model = frozen_model.of_graph_def(graph.as_graph_def(), ["x"], ["y"])
+    with pytest.raises(tf.errors.UnimplementedError, match="StringToHashBucketFast"):
+        exporting.to_onnx(model, str(tmp_path / "m.onnx"))
+    assert not list(tmp_path.iterdir())
+
+
 def test_arrays_in_another_order_are_refused(tmp_path: Path) -> None:
-    """Backwards, and elements that are replaced."""
+    """Backwards from the middle, two steps at a time, and what is replaced."""
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [4, 2], name="x")
-        tf.identity(tf.scan(lambda a, v: a + v, x, reverse=True), name="backwards")
+        for name, start, step in (("middle", 2, 1), ("leaping", 3, 2)):
+            _, array = tf.while_loop(
+                lambda i, a: i >= 0,
+                lambda i, a, step=step: (i - step, a.write(i, x[0])),
+                [start, tf.TensorArray(tf.float32, 4)],
+            )
+            tf.identity(array.stack(), name=name)
         array = tf.TensorArray(tf.float32, 1).write(0, x[0]).write(0, x[1])
         tf.identity(array.stack(), name="replaced")
-    for output in ("backwards", "replaced"):
+    for output in ("middle", "leaping", "replaced"):
         model = frozen_model.of_graph_def(graph.as_graph_def(), ["x"], [output])
         with pytest.raises(tf.errors.UnimplementedError, match="at other places"):
             exporting.to_onnx(model, str(tmp_path / "m.onnx"))

@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 #: What a tensor that ONNX does not have stands for here: a handle, or the flow of an
 #: array whose contents are elsewhere.
 HANDLE: Final = ""
-# Of an array in a loop, which has been checked: an element comes after the last one.
+# Of an array in a loop, which has been checked: an element comes after the last one,
+# or, where it is filled from its end, before it.
 _NEXT: Final = -1
-_OTHER_PLACES: Final = "it writes an array at other places than 0, 1, 2, ..."
+# Of an array that a loop has filled from its end.
+_MANY: Final = -2
+_OTHER_PLACES: Final = (
+    "it writes an array at other places than 0, 1, 2, ..., and not from its last one on"
+)
 
 
 def _function(site: Site, attr: str) -> FunctionIR:
@@ -105,7 +110,7 @@ def _loop(site: Site) -> list[str]:
     changing = [
         at for at in range(count) if step.returns[at] != (step.arg_names[at], 0)
     ]
-    lists = _written_lists(site, step, changing)
+    lists, backwards = _written_lists(site, step, changing)
     state = [at for at in changing if at not in lists]
     inner_names = {at: site.model.fresh("state") for at in (*state, *lists)}
     arguments = [inner_names.get(at, site[at]) for at in range(count)]
@@ -120,7 +125,8 @@ def _loop(site: Site) -> list[str]:
     _forget(body, step, changing)
     for flow in lists:
         body.arrays[step.arg_names[flow], 0] = inner_names[flow]
-        body.written[step.arg_names[flow], 0] = _NEXT
+        written = body.written_from_end if flow in backwards else body.written
+        written[step.arg_names[flow], 0] = _NEXT
     _read_only(site, body, step, changing)
     body.build()
     results = _results(body, step)
@@ -154,6 +160,8 @@ def _loop(site: Site) -> list[str]:
         outputs[at] = name
         if at in lists:
             site.scope.arrays[site.node.name, at] = name
+            if at in backwards:
+                site.scope.written_from_end[site.node.name, at] = _MANY
             outputs[at] = HANDLE
     return outputs
 
@@ -180,9 +188,13 @@ def _read_only(site: Site, body: Scope, step: FunctionIR, changing: list[int]) -
             body.arrays[step.arg_names[at], 0] = site.scope.arrays[edge]
 
 
-def _written_lists(site: Site, step: FunctionIR, changing: list[int]) -> dict[int, Any]:
-    """The flows of arrays that each iteration writes its own element of: by argument,
-    the element's dtype.
+def _written_lists(
+    site: Site, step: FunctionIR, changing: list[int]
+) -> tuple[dict[int, Any], set[int]]:
+    """The flows of arrays that each iteration writes its own element of.
+
+    Returns:
+      By argument, the element's dtype; the arguments that are filled from their end.
 
     Raises:
       Unexportable: an array is written in another way.
@@ -192,20 +204,35 @@ def _written_lists(site: Site, step: FunctionIR, changing: list[int]) -> dict[in
         for at, name in enumerate(step.arg_names)
         if at in changing
     }
-    found = {}
+    found, backwards = {}, set()
     for at in changing:
         node = step.nodes.get(step.returns[at][0])
         if node is None or node.op != "TensorArrayWriteV3":
             continue
         if node.inputs[3] != (step.arg_names[at], 0):
             raise Unexportable("it writes several elements of an array in an iteration")
-        count = _count(site, site.node.inputs[at])
-        if count is None:
+        flow, counter = site.node.inputs[at], node.inputs[1][0]
+        count = _count(site, flow)
+        if count is None and flow not in site.scope.written_from_end:
             raise Unexportable("it writes to an array that has elements before")
-        if counters.get(node.inputs[1][0]) != count:
-            raise Unexportable(_OTHER_PLACES)
+        if count is None or counters.get(counter) != count:
+            if not _counts_down(site, step, counter, flow):
+                raise Unexportable(_OTHER_PLACES)
+            backwards.add(at)
         found[at] = node.attrs["T"]
-    return found
+    return found, backwards
+
+
+def _counts_down(site: Site, step: FunctionIR, counter: str, flow: Edge) -> bool:
+    """Whether an argument goes from the place before those that an array has, down by
+    one each time."""
+    if counter not in step.arg_names:
+        return False
+    at = step.arg_names.index(counter)
+    body = Scope(site.model, step.nodes, {})
+    if _place(body, step.returns[at]) != ((counter, 0), -1):
+        return False
+    return _written_behind(site, flow, site.node.inputs[at]) is not None
 
 
 def _first_count(site: Site, step: FunctionIR, at: int) -> int | None:
@@ -266,19 +293,21 @@ def _stacked(site: Site, at: int) -> str:
             raise Unexportable("the contents of its array are not known")
         edge = node.inputs[0]
     contents = site.scope.arrays[edge]
+    is_from_end = edge in site.scope.written_from_end
     if isinstance(contents, tuple):
         return str(contents[1])
     stacked = site.op("ConcatFromSequence", contents, axis=0, new_axis=1)
     if _maker(site).attrs["dynamic_size"]:
         return stacked
-    # A loop that ends early leaves zeros behind.
+    # A loop that ends early leaves zeros behind, or before.
     shape = site.op("Shape", stacked)
     size = site.cast(site.op("Reshape", _size_of(site), site.ints(1)), dtypes.int64)
     written = site.op("Slice", shape, site.ints(0), site.ints(1))
     rest = site.op("Slice", shape, site.ints(1), site.ints(np.iinfo(np.int64).max))
     left = site.op("Concat", site.op("Sub", size, written), rest, axis=0)
     zeros = site.op("Expand", site.like(0, site.dtype()), left)
-    return site.op("Concat", stacked, zeros, axis=0)
+    parts = (zeros, stacked) if is_from_end else (stacked, zeros)
+    return site.op("Concat", *parts, axis=0)
 
 
 @builder("TensorArrayReadV3")
@@ -324,6 +353,42 @@ def _count(site: Site, flow: Edge) -> int | None:
     return 0 if source is not None and source.op == "TensorArrayV3" else None
 
 
+def _written_behind(site: Site, flow: Edge, place: Edge) -> int | None:
+    """How many elements an array has behind a place, if it has those, and no others."""
+    source = site.scope.nodes.get(flow[0])
+    is_new = source is not None and source.op == "TensorArrayV3"
+    count = site.scope.written_from_end.get(flow, 0 if is_new else None)
+    if count is None or count == _NEXT:
+        return count
+    if source is not None and source.op == "TensorArrayWriteV3":
+        source = site.scope.nodes.get(source.inputs[0][0])
+    if source is None or source.op != "TensorArrayV3" or source.attrs["dynamic_size"]:
+        return None
+    start, size = _place(site.scope, source.inputs[0])
+    wanted = start, size - count - 1
+    return count if count != _MANY and _place(site.scope, place) == wanted else None
+
+
+def _place(scope: Scope, edge: Edge) -> tuple[Edge | None, int]:
+    """A number as another one, or none, and what is added to it."""
+    added = 0
+    while (node := scope.nodes.get(edge[0])) is not None:
+        if node.op == "Const" and np.size(node.attrs["value"]) == 1:
+            return None, added + int(np.reshape(node.attrs["value"], ()))
+        if node.op == "Identity":
+            edge = node.inputs[0]
+            continue
+        other = scope.nodes.get(node.inputs[-1][0]) if node.inputs else None
+        if node.op not in ("Add", "AddV2", "Sub") or other is None:
+            break
+        if other.op != "Const" or np.size(other.attrs["value"]) != 1:
+            break
+        by = int(np.reshape(other.attrs["value"], ()))
+        added += -by if node.op == "Sub" else by
+        edge = node.inputs[0]
+    return edge, added
+
+
 def _sequence(site: Site, flow: Edge, dtype: DType) -> str:
     """The elements of an array that was written in order."""
     contents = site.scope.arrays.get(flow)
@@ -335,13 +400,20 @@ def _sequence(site: Site, flow: Edge, dtype: DType) -> str:
 @builder("TensorArrayWriteV3")
 def _write(site: Site) -> str:
     flow = site.node.inputs[3]
+    contents = _sequence(site, flow, site.input_dtype(2))
     count = _count(site, flow)
     place = site.static(1)
-    if count != _NEXT and (count is None or place is None or int(place) != count):
-        raise Unexportable(_OTHER_PLACES)
-    contents = _sequence(site, flow, site.input_dtype(2))
-    made = site.op("SequenceInsert", contents, site[2])
+    if count == _NEXT or (count is not None and place is not None and place == count):
+        made = site.op("SequenceInsert", contents, site[2])
+        written = site.scope.written
+    else:
+        count = _written_behind(site, flow, site.node.inputs[1])
+        if count is None:
+            raise Unexportable(_OTHER_PLACES)
+        first = site.model.constant(np.int64(0))
+        made = site.op("SequenceInsert", contents, site[2], first)
+        written = site.scope.written_from_end
     site.scope.arrays[site.node.name, 0] = made
-    if count is not None and count != _NEXT:
-        site.scope.written[site.node.name, 0] = count + 1
+    if count != _NEXT:
+        written[site.node.name, 0] = count + 1
     return HANDLE

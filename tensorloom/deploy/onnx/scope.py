@@ -86,6 +86,8 @@ class Scope(Body):
         self.arrays: dict[Edge, Any] = {}
         #: How many elements of those were written, in order, by their flow.
         self.written: dict[Edge, int] = {}
+        #: As `written`, of arrays that are filled from their last element on.
+        self.written_from_end: dict[Edge, int] = {}
 
     def emit(
         self, op: str, *inputs: str, outputs: int = 1, domain: str = "", **attrs: Any
