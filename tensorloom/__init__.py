@@ -48,6 +48,7 @@ late_modules.add(
     }
 )
 late_modules.add_kind("variable", ["tensorloom.client.variables.variable_scope"])
+late_modules.add_kind("snappy", ["tensorloom.kernels.host.data.snappy_codec"])
 late_modules.add_kind("dataset", ["tensorloom.data.dataset"])
 late_modules.add_kind("input service", ["tensorloom.data.service.client"])
 late_modules.add_kind(

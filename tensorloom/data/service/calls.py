@@ -37,6 +37,7 @@ _REQUESTS: Final[Mapping[str, Mapping[str, type]]] = {
         "multiple": int,
         "reason": str,
         "cardinality": int,
+        "compression": str,
     },
     "GetDataset": {"dataset": str},
     "OpenJob": {

@@ -32,7 +32,7 @@ class Client:
             "shapes": [None if s is None else list(s) for s in found.shapes],
             **{"elements": splits.elements, "size": splits.size},
             **{"multiple": splits.multiple, "reason": splits.reason},
-            "cardinality": found.cardinality,
+            **{"cardinality": found.cardinality, "compression": found.compression},
         }
         answer, _ = ask(address, "Register", fields, found.graph)
         name: str = answer["dataset"]

@@ -186,6 +186,7 @@ class Dispatcher:
         with self._durable():
             dataset = self._dataset(fields["dataset"])
         found = {name: dataset[name] for name in ("types", "shapes")}
+        found["compression"] = dataset.get("compression", "")
         return found, base64.b64decode(dataset["graph"])
 
     def _dataset(self, name: str) -> Fields:

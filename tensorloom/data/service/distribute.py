@@ -15,6 +15,7 @@ from tensorloom.data.service.config import (
     check_protocol,
     mode_of,
 )
+from tensorloom.data.service.elements import SNAPPY
 from tensorloom.framework import errors
 from tensorloom.framework.export import export, export_value
 from tensorloom.framework.registry.op_def_library import apply_op
@@ -81,7 +82,7 @@ def distribute(
       consumer_index, num_consumers: None; consumers do not read in turns.
       max_outstanding_requests: elements that are fetched ahead.
       data_transfer_protocol: "grpc" or None.
-      compression: "AUTO" or None: elements travel as they are.
+      compression: "SNAPPY": elements travel compressed. "AUTO" or None: as they are.
       cross_trainer_cache: a `CrossTrainerCache`, for endless datasets of named jobs
         whose input is not divided.
       target_workers: "AUTO" or "ANY".
@@ -128,7 +129,7 @@ def register_dataset(
     Args:
       service: as of `distribute`.
       dataset: whose functions call no Python, and use no variables and tables.
-      compression: "AUTO" or None.
+      compression: as of `distribute`.
       dataset_id: its name there; made up of its content by default.
 
     Returns:
@@ -141,6 +142,7 @@ def register_dataset(
         dataset=dataset._apply_options()._variant_tensor,
         address=_address(service),
         requested_id=dataset_id or "",
+        compression=SNAPPY if compression == SNAPPY else "",
     )
 
 
@@ -239,7 +241,6 @@ def _check(compression: Any, index: Any, consumers: Any) -> None:
         )
     for name, value in (
         ("consumer_index and num_consumers", index if consumers is None else consumers),
-        ("compression='SNAPPY'", "SNAPPY" if compression == "SNAPPY" else None),
     ):
         if value is not None:
             raise errors.UnimplementedError(

@@ -7,23 +7,30 @@ are lists of tensors (as those of sparse values are); the bytes hold all tensors
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tensorloom.framework import errors
 from tensorloom.framework.errors import invalid_argument
+from tensorloom.framework.runtime import input_service
 from tensorloom.transport.wire import packing, status
 
 if TYPE_CHECKING:
     from tensorloom.data.service.calls import Fields
 
+#: The name of the one compression.
+SNAPPY: Final = "SNAPPY"
 #: An element, or what making it has raised.
 Item = tuple[Any, ...] | errors.OpError
 
 
-def pack(items: Sequence[Item]) -> tuple[Fields, bytes]:
+def pack(items: Sequence[Item], compression: str = "") -> tuple[Fields, bytes]:
     """The fields and bytes of elements.
+
+    Args:
+      items: the elements.
+      compression: "SNAPPY", or "" for none.
 
     Raises:
       errors.UnimplementedError: a tensor holds what does not travel.
@@ -43,7 +50,12 @@ def pack(items: Sequence[Item]) -> tuple[Fields, bytes]:
                 values.append(value)
         layout.append([len(item), lists])
     buffers, _ = packing.pack(values)
-    return {"elements": layout}, b"".join(buffers)
+    content = b"".join(buffers)
+    if compression != SNAPPY:
+        return {"elements": layout}, content
+    return {"elements": layout, "compression": SNAPPY}, input_service.snappy().compress(
+        content
+    )
 
 
 def _is_list(value: Any) -> bool:
@@ -62,6 +74,8 @@ def unpack(fields: Fields, content: bytes) -> list[Item]:
     Raises:
       errors.InvalidArgumentError: they are malformed.
     """
+    if fields.get("compression") == SNAPPY:
+        content = input_service.snappy().decompress(content)
     values = iter(packing.unpack(np.frombuffer(content, np.uint8)))
     try:
         return [_item(entry, values) for entry in fields["elements"]]

@@ -94,8 +94,10 @@ class Worker:
         else:
             sections = run.take(parts[0].number, parts[0].first, fields["most"])
         items = [item for section in sections for item in section.items]
+        with self._lock:
+            about, _ = self._datasets.get(fields["dataset"], ({}, b""))
         try:
-            found, content = elements.pack(items)
+            found, content = elements.pack(items, about.get("compression", ""))
         except errors.OpError as error:
             failed: list[elements.Item] = [error] * len(items)
             found, content = elements.pack(failed)

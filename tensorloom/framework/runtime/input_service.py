@@ -54,6 +54,7 @@ class Registration:
     shapes: tuple[tuple[int | None, ...] | None, ...]
     splits: Splits
     cardinality: int  # number of elements; -1: there is no end; -2: it is not known
+    compression: str  # of elements that travel: "SNAPPY", or "" for none
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +109,31 @@ def client() -> InputService:
     """The client of the service."""
     late_modules.load_kind("input service")
     return _clients[0]()
+
+
+class SnappyCodec(Protocol):
+    """Makes Snappy's blocks, and reads them: kernels have it, as compiled loops."""
+
+    def compress(self, data: bytes) -> bytes:
+        """A block."""
+
+    def decompress(self, data: bytes) -> bytes:
+        """The contents of a block.
+
+        Raises:
+          errors.InvalidArgumentError: it is damaged.
+        """
+
+
+_snappy: list[SnappyCodec] = []
+
+
+def provide_snappy(codec: SnappyCodec) -> None:
+    """Says what `snappy` gives."""
+    _snappy[:] = [codec]
+
+
+def snappy() -> SnappyCodec:
+    """The codec, which is loaded when it is first asked for."""
+    late_modules.load_kind("snappy")
+    return _snappy[0]

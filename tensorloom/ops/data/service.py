@@ -12,7 +12,7 @@ register_op(
     "RegisterInputDataset",
     inputs=["dataset: variant", "address: string"],
     outputs=["dataset_id: string"],
-    attrs=["requested_id: string = ''"],
+    attrs=["requested_id: string = ''", "compression: string = ''"],
     shape_fn=scalar_shape,
     stateful=True,
     doc="Makes a dataset known to the dispatcher of an input service.",

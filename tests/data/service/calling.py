@@ -29,6 +29,7 @@ def register(dispatcher: Dispatcher, name: str, elements: int, size: int) -> Non
         "multiple": 1,
         "reason": "its elements are not known",
         "cardinality": elements,
+        "compression": "",
     }
     dispatcher.answers()["Register"](fields, b"a graph")
 

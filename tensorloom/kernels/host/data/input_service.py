@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @host_kernel("RegisterInputDataset", devices=("CPU",), blocking=True, large=True)
 def register_input_dataset(c: OpKernelConstruction) -> Compute:
     """The id of a dataset that the dispatcher knows from now on."""
-    requested = c["requested_id"].decode()
+    requested, compression = c["requested_id"].decode(), c["compression"].decode()
 
     def compute(value: Any, address: Any) -> Any:
         dataset = as_dataset(value)
@@ -47,10 +47,11 @@ def register_input_dataset(c: OpKernelConstruction) -> Compute:
             tuple(shape.dims_tuple for shape in dataset.shapes),
             splits_of(dataset),
             dataset.cardinality,
+            compression,
         )
         service = input_service.client()
         # Programs that make the same pipeline share its jobs.
-        name = requested or fingerprint(dataset)
+        name = requested or f"{fingerprint(dataset)}{compression}"
         found = service.register(_text(address), name, registration)
         return object_scalar(found.encode())
 
