@@ -41,6 +41,7 @@ from tensorloom.master.optimize.precision.mixed_precision import use_half_precis
 from tensorloom.master.optimize.recomputation import recompute
 from tensorloom.master.optimize.rewriting import changes_references
 from tensorloom.master.optimize.simplify.arithmetic import simplify_arithmetic
+from tensorloom.master.optimize.simplify.bias_before_reshape import bias_before_reshape
 from tensorloom.master.optimize.simplify.common_subexpression import merge_duplicates
 from tensorloom.master.optimize.simplify.constant_folding import fold_constants
 from tensorloom.master.optimize.simplify.dead_loop_variables import (
@@ -55,6 +56,7 @@ from tensorloom.master.optimize.simplify.relu_before_pool import (
 from tensorloom.master.optimize.simplify.reshape_after_arithmetic import (
     reshape_after_arithmetic,
 )
+from tensorloom.master.optimize.simplify.tiles_to_broadcasts import tiles_to_broadcasts
 from tensorloom.master.optimize.target import Evaluate, OptimizeTarget
 
 __all__ = ["PIPELINE", "Evaluate", "OptimizeTarget", "Pass", "optimize"]
@@ -76,9 +78,11 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("fuse_count_both", fuse_count_both),
     ("fuse_threshold_counts", fuse_threshold_counts),
     ("pads_to_concat", concatenate_pads),
+    ("tiles_to_broadcasts", tiles_to_broadcasts),
     ("dead_nodes", remove_dead_nodes),
     ("relu_before_pool", take_relu_gradient_before_pool),
     ("pool_without_indices", pool_without_indices),
+    ("bias_before_reshape", bias_before_reshape),
     ("fuse_matmul_bias", fuse_matmul_bias),
     ("sum_of_products", sum_products),
     ("unrolled_products", batch_unrolled_products),

@@ -71,6 +71,7 @@ class OptimizeTarget:
 # Which RewriterConfig toggle switches a pass.
 _TOGGLES = {
     "arithmetic": "arithmetic_optimization",
+    "bias_before_reshape": "arithmetic_optimization",
     "columns_of_product": "arithmetic_optimization",
     "dead_loop_variables": "loop_optimization",
     "dependency": "dependency_optimization",
@@ -92,6 +93,7 @@ _TOGGLES = {
     "reshape_after_arithmetic": "arithmetic_optimization",
     "sum_of_products": "remapping",
     "summed_sparse_updates": "remapping",
+    "tiles_to_broadcasts": "arithmetic_optimization",
     "unrolled_products": "remapping",
 }
 

@@ -31,6 +31,28 @@ def test_every_dtype(dtype: str, size: int, known: bool) -> None:
             assert found.dtype == x.dtype
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("chance", [0.0, 0.2, 0.8, 1.0])
+@pytest.mark.parametrize("shape", [(40, 300), (8, 10, 200)])
+def test_a_condition_for_each_row(
+    dtype: str, chance: float, shape: tuple[int, ...]
+) -> None:
+    random = np.random.RandomState(0)
+    to = tf.as_dtype(dtype)
+    x, y = ((random.randn(*shape) * 9).astype(to.as_numpy_dtype) for _ in range(2))
+    cond = random.rand(*shape[:-1], 1) < chance
+    fed = [tf.placeholder_with_default(v, v.shape) for v in (cond, x, y)]
+    tiled = tf.tile(fed[0], [1] * (len(shape) - 1) + [shape[-1]])
+    with tf.Session() as sess:
+        found = sess.run([tf.where_v2(*fed), tf.where(tiled, *fed[1:])])
+        for one in found:
+            np.testing.assert_array_equal(one, np.where(cond, x, y))
+            assert one.dtype == x.dtype
+        after = sess.run(fed[1:])
+    np.testing.assert_array_equal(after[0], x)
+    np.testing.assert_array_equal(after[1], y)
+
+
 @pytest.mark.parametrize("size", [3000, 9000, 40000])
 def test_bits_that_no_comparison_shows(size: int) -> None:
     x = np.resize(np.array([np.nan, -0.0, np.inf], np.float32), size)

@@ -21,16 +21,35 @@ def where(cond: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """`torch.where` of a bool tensor and two of one dtype; the same bits."""
     if (
         not cond.is_cpu
-        or cond.numel() < _FEWEST_ELEMENTS
+        or x.numel() < _FEWEST_ELEMENTS
         or x.dtype is not y.dtype
-        or not cond.shape == x.shape == y.shape
+        or x.shape != y.shape
         or (word := _WORDS.get(x.element_size())) is None
     ):
         return torch.where(cond, x, y)
+    if cond.shape != x.shape:
+        is_by_row = tuple(cond.shape) == (*x.shape[:-1], 1)
+        return _rows(cond, x, y, word) if is_by_row else torch.where(cond, x, y)
     other = y.view(word)
     # y ^ (x ^ y) is x, and y ^ 0 is y.
     changed = x.view(word).bitwise_xor(other).mul_(cond)
     return changed.bitwise_xor_(other).view(x.dtype)
+
+
+def _rows(
+    cond: torch.Tensor, x: torch.Tensor, y: torch.Tensor, word: torch.dtype
+) -> torch.Tensor:
+    """By a condition for each row: a copy of one tensor, with rows of the other."""
+    chosen = cond.numpy().reshape(-1)
+    if 2 * np.count_nonzero(chosen) > chosen.size:
+        chosen, x, y = ~chosen, y, x
+    result = y.clone(memory_format=torch.contiguous_format)
+    places = chosen.nonzero()[0]
+    if places.size:
+        size = x.shape[-1]
+        rows = result.view(word).numpy().reshape(-1, size)
+        rows[places] = x.reshape(-1, size).view(word).numpy()[places]
+    return result
 
 
 def zero_where_zero(values: torch.Tensor, by: torch.Tensor) -> torch.Tensor:
