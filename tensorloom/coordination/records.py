@@ -31,11 +31,15 @@ class Held:
 
 
 class Signature:
-    """What a process writes into its records: who it is, and what no other writes."""
+    """What a process writes into its records: who it is, and what no other writes.
 
-    def __init__(self) -> None:
-        self._host = socket.gethostname()
-        self._pid = os.getpid()
+    Args:
+      host, pid: who it is; this process if not given.
+    """
+
+    def __init__(self, host: str | None = None, pid: int | None = None) -> None:
+        self._host = socket.gethostname() if host is None else host
+        self._pid = os.getpid() if pid is None else pid
         self._id = uuid.uuid4().hex
         self._numbers = itertools.count()
 

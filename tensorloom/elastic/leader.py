@@ -135,6 +135,9 @@ class Leader:
             for shard, home in plan.homes.items()
             if home.server in servers and servers[home.server].life == home.life
         }
+        if not usable and not (plan.is_ready and len(alive) == len(plan.homes)):
+            # All want to leave, and workers wait: the shards stay with some of them.
+            usable = set(servers)
         is_patient = concurrency.monotonic() < self._patient_until
         if not usable or (is_patient and len(alive) < len(plan.homes)):
             return

@@ -40,11 +40,12 @@ class ElasticServer:
         self._job = jobs.Job(coordinator)
         self._index = int(server.server_def.task_index)
         self._life = jobs.new_life()
+        self._began = jobs.now()
         content = {
             "index": self._index,
             "life": self._life,
             "address": server.address,
-            "began": jobs.now(),
+            "began": self._began,
         }
         name = f"{self._index} {self._life}"
         self._presence = self._job.presence(jobs.SERVERS, name, content)
@@ -101,7 +102,8 @@ class ElasticServer:
     def _look(self) -> None:
         if not self._presence.lasts:
             known = self._job.servers().get(self._index)
-            if known is not None and known.life != self._life:
+            # An earlier life that was killed may be there until its lease ends.
+            if known is not None and known.since > self._began:
                 program_log.warning(
                     "Another process is parameter server %d now; this one ends.",
                     self._index,

@@ -28,10 +28,18 @@ _AGAIN_S: Final = 0.5
 
 @dataclass(frozen=True)
 class Listener:
-    """A task that answers calls."""
+    """A task that answers calls.
+
+    Args:
+      process: its.
+      handlers: by method.
+      never_waits: no handler waits for anything: none needs a strand of its own, to
+        which a thread of the machine would have to be switched.
+    """
 
     process: Process
     handlers: Handlers
+    never_waits: bool = False
 
 
 class ServerCall:
@@ -118,6 +126,10 @@ class SimCall:
         network.scheduler.after(late_s, lambda: self._begin(listener))
 
     def _begin(self, listener: Listener) -> None:
+        process = listener.process
+        if listener.never_waits and not (process.is_dead or process.is_stopped):
+            self._handle(listener)
+            return
         self.network.scheduler.spawn(
             lambda: self._handle(listener), self._method.path, listener.process
         )

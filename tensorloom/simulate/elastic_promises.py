@@ -103,7 +103,11 @@ class ElasticPromises:
         self._counters = {
             (s, w): _Counter() for s in self._shards for w in self._workers
         }
-        self._in_step: set[int] = set()  # workers
+        # By worker that is in a step: how often each shard had been restored before.
+        self._in_step: dict[int, dict[int, int]] = {}
+        # What was known before a restore in a step: it may have ended before that, and
+        # what comes after it, as a clock of `max_staleness`, has waited for the change.
+        self._before: dict[tuple[int, int], _Counter] = {}
         self._lives: dict[str, tuple[Process, Any]] = {}
         self._sessions = 0
         # The checkpoints by name: the number of the last save that began with it.
@@ -134,20 +138,24 @@ class ElasticPromises:
 
     def step_begins(self, worker: int) -> None:
         """A step is to update each variable of its worker once, or not at all."""
-        self._in_step.add(worker)
+        self._in_step[worker] = dict(self._epochs)
         for shard in self._shards:
             self._counters[shard, worker].begun += 1
+            self._before.pop((shard, worker), None)
 
     def step_ended(
         self, worker: int, values: Sequence[Any], slots: Sequence[Any]
     ) -> None:
         """It has, and has fetched variables and slots."""
         self.steps += 1
-        self._in_step.discard(worker)
+        del self._in_step[worker]
         for shard, value, slot in zip(self._shards, values, slots, strict=True):
             self._look_at(shard, worker, float(value), -round(float(slot)))
 
     def _look_at(self, shard: int, worker: int, value: float, count: int) -> None:
+        before = self._before.pop((shard, worker), None)
+        if before is not None and before.count < count <= before.most + before.begun:
+            return
         known = self._counters[shard, worker]
         if not known.count + 1 <= count <= known.most + known.begun:
             self.breaks(
@@ -165,8 +173,9 @@ class ElasticPromises:
                 )
         self._counters[shard, worker] = _Counter(value, count, count)
 
-    def step_lost(self, error: Exception) -> None:
+    def step_lost(self, worker: int, error: Exception) -> None:
         """A step has failed with a server."""
+        self._in_step.pop(worker, None)
         self.lost_steps += 1
         if self.is_calm:
             self.breaks(f"a step was lost though no server was: {error}")
@@ -257,6 +266,9 @@ class ElasticPromises:
             value = restore.values.get(name_of(shard, worker), 0.0)
             count = -round(restore.values.get(slot_of(shard, worker), 0.0))
             known = self._counters[shard, worker]
+            began = self._in_step.get(worker)
+            if began is not None and began[shard] == self._epochs[shard] - 1:
+                self._before[shard, worker] = known
             most = known.most + known.begun if self._holds_copies else count
             # Who waits at the gate makes the step after the change.
             self._counters[shard, worker] = _Counter(

@@ -79,7 +79,7 @@ class _WatchedLocks(LockService):
         state: LockServiceState,
         published: Callable[[bytes], None],
     ) -> None:
-        super().__init__(simulation, state)
+        super().__init__(simulation, state, is_quick=True)
         self._published = published
 
     def _keep(self, name: str, value: str, key: str, token: int) -> bool:
@@ -283,6 +283,8 @@ class ElasticTraining:
             member.leave()
         member.wait()
         self._promises.server_ended()
+        if process not in self._leaving:
+            self._promises.breaks(f"{process.name} ends though nobody told it to")
         member.stop()
         self._exit()
 
@@ -330,7 +332,7 @@ class ElasticTraining:
                     if is_chief and count % _SAVE_EVERY == 0:
                         self._save(session, program)
                 except StepLostError as error:
-                    self._promises.step_lost(error)
+                    self._promises.step_lost(index, error)
                 self._simulation.compute(_STEP_S)
 
     def _step(self, session: Any, program: _Program, index: int) -> None:

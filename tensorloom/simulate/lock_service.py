@@ -47,14 +47,23 @@ class LockServiceState:
 
 
 class LockService:
-    """The service, in the process that makes it: atomic operations, leases, tokens."""
+    """The service, in the process that makes it: atomic operations, leases, tokens.
 
-    def __init__(self, simulation: Simulation, state: LockServiceState) -> None:
+    Args:
+      simulation: with the network.
+      state: what earlier lives of it have kept.
+      is_quick: whether its answers are made without a strand; other strands go first
+        then where they would not, so that a seed is another run.
+    """
+
+    def __init__(
+        self, simulation: Simulation, state: LockServiceState, is_quick: bool = False
+    ) -> None:
         self._simulation = simulation
         self._state = state
         process = simulation.scheduler.here.process
         handlers = {_method(): self._answer}
-        simulation.network.listeners[ADDRESS] = Listener(process, handlers)
+        simulation.network.listeners[ADDRESS] = Listener(process, handlers, is_quick)
 
     def _answer(self, request: Any, call: Any) -> Any:
         name, arguments = json.loads(request.value)

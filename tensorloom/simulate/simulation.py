@@ -12,7 +12,8 @@ from tensorloom.client.session.master_factory import register_master_factory
 from tensorloom.client.session.remote_master import RemoteMaster
 from tensorloom.cluster import control
 from tensorloom.cluster.directory import wait_limit_s
-from tensorloom.coordination import writers
+from tensorloom.coordination import coordinator, writers
+from tensorloom.coordination.records import Signature
 from tensorloom.framework.runtime import cancellation, concurrency, threads
 from tensorloom.simulate.calls import SimChannel
 from tensorloom.simulate.network import Costs, Network
@@ -106,6 +107,10 @@ class Simulation:
                     stack.enter_context(mock.patch.object(module, name, own))
                 clock = _Clocks(scheduler)
                 stack.enter_context(mock.patch.object(cancellation, "_clock", clock))
+                signature = self._signature_for(Signature)
+                stack.enter_context(
+                    mock.patch.object(coordinator, "Signature", signature)
+                )
                 channel = self._channel_for(GrpcChannel)
                 stack.enter_context(mock.patch.object(control, "GrpcChannel", channel))
                 register_master_factory(SCHEME, self._make_master)
@@ -114,6 +119,16 @@ class Simulation:
         finally:
             if collects:
                 gc.enable()
+
+    def _signature_for(self, real: type[Signature]) -> Callable[[], Signature]:
+        """What makes the signatures of processes: as long on all machines."""
+
+        def make() -> Signature:
+            if self.scheduler.owns_thread:
+                return real(self.scheduler.here.process.name, 1)
+            return real()
+
+        return make
 
     def _channel_for(self, real: Callable[[str], Any]) -> Callable[[str], Any]:
         """What makes the channels of calls that steer other tasks."""

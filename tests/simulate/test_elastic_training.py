@@ -58,6 +58,23 @@ def test_changes_break_no_promise(
     assert not any(facts[name] for name in none)
 
 
+def test_a_server_that_is_back_before_its_lease_has_ended_gets_shards() -> None:
+    outcome = run_seed(0, [Fault(4.0, "kill", ("ps1",), 0.2)])
+    assert not outcome.broken, str(outcome)
+    assert outcome.facts["moved"] > 0
+
+
+@pytest.mark.slow
+def test_a_server_dies_and_all_others_want_to_leave() -> None:
+    """They have what the workers need, and nobody to give it to."""
+    told = [Fault(5.0, "leave", (host,), 1000.0) for host in ("ps0", "ps1")]
+    outcome = run_seed(0, [*told, Fault(5.1, "kill", ("ps2",), 1000.0)])
+    assert not outcome.broken, str(outcome)
+    assert outcome.facts["restored"] > 0
+    assert outcome.facts["seconds"] < 500
+
+
+@pytest.mark.slow
 def test_a_worker_that_was_cut_off_comes_back() -> None:
     """Its record is made as its lease has ended for itself, and not for the service."""
     outcome = run_seed(115)
@@ -74,6 +91,7 @@ def test_more_schedules_break_no_promise() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_schedule_is_a_run() -> None:
     one, again = run_seed(3, DEATH), run_seed(3, DEATH)
     assert (one.digest, one.facts) == (again.digest, again.facts)
@@ -129,11 +147,20 @@ def _checkpoints_without_a_name() -> Any:
 @pytest.mark.parametrize(
     ("bug", "faults", "says"),
     [
-        (_slots_that_stay, CALM, "has no v_"),
+        pytest.param(_slots_that_stay, CALM, "has no v_", marks=pytest.mark.slow),
         (_steps_that_are_made_again, (), "updates on shard"),
-        (_shards_that_are_kept, CALM, "does not give it"),
-        (_servers_that_stay, CALM, "do not end when they are told to"),
-        (_checkpoints_without_a_name, DEATH, "was lost"),
+        pytest.param(
+            _shards_that_are_kept, CALM, "does not give it", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            _servers_that_stay,
+            CALM,
+            "do not end when they are told to",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            _checkpoints_without_a_name, DEATH, "was lost", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_bug_is_found(bug: Any, faults: Any, says: str) -> None:

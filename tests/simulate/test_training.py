@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -49,6 +50,8 @@ def test_a_seed_is_a_run() -> None:
     assert (one.digest, one.facts) == (again.digest, again.facts)
     assert one.digest != other.digest
     assert other.facts["faults"] == 0
+    with mock.patch.object(os, "getpid", return_value=7):  # fewer digits, in messages
+        assert run_seed(3).digest == one.digest
 
 
 def test_the_page_s_program(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,30 @@ ROOT = Path(__file__).parents[3]
 STORE_BYTES = 80 << 20
 
 
+def _started(start: Callable[[], Any]) -> Any:
+    """Starts a node.
+
+    Ray gives it 30 s, which is not always enough on a busy machine. What was given up
+    ends by itself.
+    """
+    for left in reversed(range(5)):
+        try:
+            return start()
+        except Exception as error:
+            if not left or "timed out during startup" not in str(error):
+                raise
+    return None
+
+
 class Nodes:
     """A Ray cluster of so many nodes with a CPU each, and a head with none."""
 
     def __init__(self, count: int) -> None:
         from ray.cluster_utils import Cluster
 
-        self._cluster: Any = Cluster(
-            initialize_head=True,
-            head_node_args={"num_cpus": 0, "object_store_memory": STORE_BYTES},
+        head = {"num_cpus": 0, "object_store_memory": STORE_BYTES}
+        self._cluster: Any = _started(
+            lambda: Cluster(initialize_head=True, head_node_args=head)
         )
         self.address: str = self._cluster.address
         for _ in range(count):
@@ -39,18 +54,10 @@ class Nodes:
         self._cluster.connect()
 
     def add(self) -> None:
-        """Adds a node.
-
-        Ray gives it 30 s to start, which it does not always do on a busy machine. A
-        node that was given up ends by itself.
-        """
-        for left in reversed(range(5)):
-            try:
-                self._cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
-                return
-            except Exception as error:
-                if not left or "timed out during startup" not in str(error):
-                    raise
+        """Adds a node."""
+        _started(
+            lambda: self._cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+        )
 
     def kill_that_of(self, bundle: int, tasks: int | None = None) -> None:
         """Kills the node that runs a task, and adds another one in its place.
