@@ -338,3 +338,51 @@ def test_variables_start_with_values_of_a_checkpoint(
 def test_devices_that_do_not_fit(devices: list[str], error: type[Exception]) -> None:
     with pytest.raises(error):
         tf.distribute.MirroredStrategy(devices)
+
+
+def test_losses_are_averaged_over_the_batch_of_all_replicas(strategy: Any) -> None:
+    losses = tf.constant([2.0, 4.0, 6.0])
+
+    def fn() -> Any:
+        return [
+            tf.nn.compute_average_loss(losses),
+            tf.nn.compute_average_loss(losses, sample_weight=2.0),
+            tf.nn.compute_average_loss(losses, global_batch_size=10),
+            tf.nn.scale_regularization_loss(losses),
+        ]
+
+    with strategy.scope():
+        for function in (tf.nn.compute_average_loss, tf.nn.scale_regularization_loss):
+            with pytest.raises(RuntimeError, match="in cross replica context"):
+                function(losses)
+        each = strategy.experimental_run_v2(fn)
+        found = [strategy.reduce("SUM", value, axis=None) for value in each]
+    with tf.Session(config=CONFIG) as session:
+        assert session.run(found) == pytest.approx([4.0, 8.0, 2.4, 12.0])
+
+
+@pytest.mark.parametrize(
+    ("shape", "weights", "average"),
+    [
+        ([2, 2], [1.0, 3.0], 4.0),  # a weight for each row
+        ([2], [[1.0], [3.0]], 2.0),
+        ([2, 2], 2.0, 4.0),
+    ],
+)
+def test_weights_of_an_averaged_loss(shape: Any, weights: Any, average: float) -> None:
+    average_loss = tf.nn.compute_average_loss(tf.ones(shape), weights)
+    with tf.Session() as session:
+        assert session.run(average_loss) == average
+
+
+def test_averaged_losses_have_a_batch() -> None:
+    with pytest.raises(ValueError, match="with at least rank 1"):
+        tf.nn.compute_average_loss(tf.constant(2.0))
+    with pytest.raises(ValueError, match="weights can not be broadcast"):
+        tf.nn.compute_average_loss([1.0, 2.0, 3.0], sample_weight=[0.2, 0.8])
+    fed = tf.placeholder(tf.float32)
+    average = tf.nn.compute_average_loss(fed)
+    with tf.Session() as session:
+        assert session.run(average, {fed: [1.0, 2.0]}) == 1.5
+        with pytest.raises(tf.errors.InvalidArgumentError, match="at least rank 1"):
+            session.run(average, {fed: 1.0})
