@@ -16,6 +16,7 @@ from tensorloom.master.optimize.function_bodies import optimize_functions
 from tensorloom.master.optimize.fused_collectives import fuse_collectives
 from tensorloom.master.optimize.fusion.columns_of_product import multiply_for_columns
 from tensorloom.master.optimize.fusion.count_both import fuse_count_both
+from tensorloom.master.optimize.fusion.counted_hot import fuse_counted_hot
 from tensorloom.master.optimize.fusion.lookup_ids import fuse_lookup_ids
 from tensorloom.master.optimize.fusion.matmul_bias import fuse_matmul_bias
 from tensorloom.master.optimize.fusion.mean_gradient import fuse_mean_gradient
@@ -91,6 +92,7 @@ PIPELINE: Final[tuple[tuple[str, Pass], ...]] = (
     ("fuse_optimizer_updates", fuse_optimizer_updates),
     ("fuse_split_lookup", fuse_split_lookup),
     ("fuse_not_default", fuse_not_default),
+    ("fuse_counted_hot", fuse_counted_hot),
     ("fuse_lookup_ids", fuse_lookup_ids),
     ("fuse_segments_or_zeros", fuse_segments_or_zeros),
     ("overlap_allreduces", overlap_allreduces),

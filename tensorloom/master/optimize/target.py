@@ -77,6 +77,7 @@ _TOGGLES = {
     "dependency": "dependency_optimization",
     "fuse_collectives": "scoped_allocator_optimization",
     "fuse_count_both": "remapping",
+    "fuse_counted_hot": "remapping",
     "fuse_matmul_bias": "remapping",
     "fuse_optimizer_updates": "remapping",
     "fuse_mean_gradient": "remapping",
@@ -105,6 +106,7 @@ _MAKES_OWN_OPS = frozenset(
         *("fuse_split_lookup", "sum_of_products", "unrolled_products"),
         *("fuse_threshold_counts", "fuse_collectives"),
         *("fuse_not_default", "fuse_lookup_ids", "fuse_segments_or_zeros"),
+        "fuse_counted_hot",
         *("summed_sparse_updates", "overlap_allreduces", "compiled_clusters"),
     ]
 )

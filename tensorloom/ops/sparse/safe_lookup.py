@@ -76,3 +76,22 @@ register_op(
     gradient=NOT_DIFFERENTIABLE,
     doc="The gradient of _SegmentsOrZeros for `data`, which has `size` rows.",
 )
+
+
+def _counted_shape(c: InferenceContext) -> list[TensorShape]:
+    shape, depth = c.input_shape(0), c.input_value(1)
+    if shape.rank is None:
+        return [UNKNOWN]
+    size = None if depth is None else int(depth)
+    return [TensorShape.of((*(shape.dims_tuple or ())[:-1], size))]
+
+
+register_op(
+    "_CountedHot",
+    inputs=["indices: TI", "depth: int32"],
+    outputs=["output: T"],
+    attrs=["T: {float, double} = float", "TI: {int32, int64}"],
+    shape_fn=_counted_shape,
+    gradient=NOT_DIFFERENTIABLE,
+    doc="How often each number below `depth` is in each row: a sum of one-hot rows.",
+)

@@ -12,7 +12,7 @@ import tensorloom as tf
 from tensorloom.kernels.host.sparse.cross import fingerprint_cat
 from tensorloom.kernels.host.strings.hashes import fingerprint64, siphash
 
-_ROWS = 7
+_ROWS = 50
 _MASK = 2**64 - 1
 
 
@@ -71,8 +71,15 @@ def test_texts(shuffled: bool) -> None:
 
 
 @pytest.mark.parametrize("buckets", [0, 1000])
-def test_hashes_of_the_older_op(buckets: int) -> None:
-    columns, inputs = _features(False)
+@pytest.mark.parametrize("kind", ["in order", "shuffled", "dense"])
+def test_hashes_of_the_older_op(buckets: int, kind: str) -> None:
+    columns, inputs = _features(kind == "shuffled")
+    if kind == "dense":
+        random = np.random.RandomState(1)
+        dense = [random.randint(-9, 9, (_ROWS, width)) for width in (1, 2, 3)]
+        dense[1] = np.array([b"%d" % n for n in dense[1].flat], object).reshape(-1, 2)
+        columns = [matrix.tolist() for matrix in dense]
+        inputs = {"indices": [], "values": [], "shapes": [], "dense_inputs": dense}
 
     def join(choice: Any) -> int:
         result = 5

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tensorloom.kernels.host.strings.arrays import to_strings
 from tensorloom.kernels.host.strings.spans import (
     even_spans,
+    kept_spans_of,
     lengths_of,
     spans_of,
     strings_at,
@@ -69,6 +70,18 @@ def test_objects_are_counted() -> None:
         made = spans_of(words).strings()
     assert [sys.getrefcount(word) for word in words] == before
     assert {sys.getrefcount(word) for word in made.tolist()} == {4}
+
+
+def test_kept_spans_are_those_of_the_strings_now() -> None:
+    words = np.array([b"word %d" % i for i in range(40)], object)
+    spans = kept_spans_of(words)
+    again = kept_spans_of(words.copy().reshape(8, 5))
+    assert again.strings().tolist() == words.tolist()
+    words[7] = b"another, and longer"
+    assert kept_spans_of(words).strings().tolist() == words.tolist()
+    assert spans.word(7) == b"word 7"
+    assert kept_spans_of(words[:20]).strings().tolist() == words[:20].tolist()
+    assert kept_spans_of(words.tolist()).strings().tolist() == words.tolist()
 
 
 def test_pieces() -> None:

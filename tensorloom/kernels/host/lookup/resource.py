@@ -18,7 +18,7 @@ from tensorloom.kernels.host.lookup.key_tables import (
 )
 from tensorloom.kernels.host.lookup.table_items import RowItems, ScalarItems
 from tensorloom.kernels.host.math.errors import shape_text
-from tensorloom.kernels.host.strings.spans import Spans, spans_of
+from tensorloom.kernels.host.strings.spans import Spans, kept_spans_of
 
 if TYPE_CHECKING:
     from tensorloom.framework.types.dtypes import DType
@@ -110,7 +110,7 @@ class LookupTable(Resource):
     ) -> Any:
         if isinstance(index, NumberIndex):
             return self._values_at(index.find(keys), default)
-        return self._values_at(index.find(spans_of(keys)), default)
+        return self._values_at(index.find(kept_spans_of(keys)), default)
 
     def _values_at(self, places: Any, default: Any) -> Any:
         """The values of keys; `default` for the place behind the last one."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -65,7 +66,18 @@ class FeatureColumn:
     counts: Any  # [batch], how many they are
 
 
+# So many values are counted by a loop.
+_MANY: Final = 64
+
+
 def _of_sparse(indices: Any, values: Any, batch: int) -> FeatureColumn:
+    if len(indices) >= _MANY:
+        # Loaded here: it takes some tenths of a second.
+        from tensorloom.kernels.loops.sparse.cross import rows_in_order
+
+        starts, counts = np.empty(batch, np.int64), np.zeros(batch, np.int64)
+        if rows_in_order(np.ascontiguousarray(indices), starts, counts):
+            return FeatureColumn(values, starts, counts)
     rows = indices[:, 0]
     if len(rows) and not 0 <= rows.min() <= rows.max() < batch:
         raise invalid_argument(f"Row index {rows.max()} is outside of [0, {batch})")
@@ -183,6 +195,7 @@ def _texts(values: Any) -> Any:
 
 
 def _numbers(values: Any) -> Any:
+    """A number for each value, uint64; not to be changed."""
     if values.dtype == object:
         return fingerprints64(values)
     return values.astype(np.int64).view(np.uint64)
@@ -230,31 +243,57 @@ def sparse_cross(c: OpKernelConstruction) -> Compute:
 
 def _hashed_cross(count: int, key: int, buckets: int, device: str) -> Compute:
     # Loaded here: it takes some tenths of a second.
-    from tensorloom.kernels.loops.sparse.cross import cross_hashed
+    from tensorloom.kernels.loops.sparse.cross import (
+        count_crosses,
+        cross_even,
+        cross_hashed,
+    )
+
+    key_word, bucket_count = np.uint64(key & _MASK), np.uint64(buckets or _MOST)
+
+    def of_dense(matrices: Sequence[Any], batch: int) -> tuple[Any, ...]:
+        widths = [matrix.shape[1] for matrix in matrices]
+        widest = math.prod(widths)
+        total = batch * widest
+        check_memory((total,), dtypes.int64, device)
+        places, hashes = np.empty((total, 2), np.int64), np.empty(total, np.int64)
+        numbers = [_numbers(matrix.reshape(-1)) for matrix in matrices]
+        cross_even(
+            np.concatenate(numbers),
+            np.array(widths),
+            key_word,
+            bucket_count,
+            places,
+            hashes,
+        )
+        return places, hashes, np.array([batch, widest if batch else 0], np.int64)
 
     def compute(*inputs: Any) -> tuple[Any, ...]:
+        if not count and inputs:
+            return of_dense(inputs, _check_sparse((), (), (), inputs))
         batch, columns = feature_columns(value_groups(inputs, count))
         if not columns:
             return _sparse_result(np.zeros(0, np.int64), np.ones(batch, np.int64))
-        counts = np.array([column.counts for column in columns], np.int64)
-        sizes = counts.prod(0, np.float64)
-        total = int(sizes.sum())
+        counts, starts = np.empty((2, len(columns), batch), np.int64)
+        begin = 0
+        for i, column in enumerate(columns):
+            counts[i] = column.counts
+            np.add(column.starts, begin, starts[i])
+            begin += len(column.values)
+        crosses, widest = count_crosses(counts)
+        total = int(crosses)
         check_memory((total,), dtypes.int64, device)
-        starts = np.array([column.starts for column in columns], np.int64)
-        lengths = [len(column.values) for column in columns]
-        starts[1:] += np.cumsum(lengths[:-1])[:, None]
         places, hashes = np.empty((total, 2), np.int64), np.empty(total, np.int64)
         cross_hashed(
             np.concatenate([_numbers(column.values) for column in columns]),
             starts,
             counts,
-            np.uint64(key & _MASK),
-            np.uint64(buckets or _MOST),
+            key_word,
+            bucket_count,
             places,
             hashes,
         )
-        widest = int(sizes.max()) if batch else 0
-        return places, hashes, np.array([batch, widest], np.int64)
+        return places, hashes, np.array([batch, int(widest)], np.int64)
 
     return compute
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +18,10 @@ from tensorloom.framework.types import dtypes
 from tensorloom.kernels.host.array.allocation import check_shape
 from tensorloom.kernels.host.sparse.indices import check_parts
 from tensorloom.kernels.host.sparse.sparse_ops import row_outside
+from tensorloom.kernels.host.strings.spans import kept_spans_of
 
+# So many texts are measured sooner than compared one by one.
+_MANY_TEXTS: Final = 20
 # Places of all elements that are kept for shapes of up to so many bytes.
 _MOST_KEPT_BYTES: Final = 1 << 20
 
@@ -25,10 +29,15 @@ _MOST_KEPT_BYTES: Final = 1 << 20
 @host_kernel("_NotDefault", large=True, aliases=True)
 def not_default(c: OpKernelConstruction) -> Compute:
     """What differs from the default; in most batches that is everything."""
+    is_text = c["T"] == dtypes.string
 
     def compute(x: Any, default: Any) -> tuple[Any, Any]:
-        is_other = x != default
-        if x.ndim and is_other.all():
+        if is_text and x.size >= _MANY_TEXTS and default.item() == b"":
+            # Who reads the texts next needs their lengths, too.
+            is_other = kept_spans_of(x).lengths.reshape(x.shape) != 0
+        else:
+            is_other = x != default
+        if x.ndim and np.count_nonzero(is_other) == x.size:
             return _places_in(x.shape), x.reshape(-1)
         return np.argwhere(is_other), x[is_other]
 
@@ -37,7 +46,7 @@ def not_default(c: OpKernelConstruction) -> Compute:
 
 def _places_in(shape: tuple[int, ...]) -> Any:
     """The place of each element, int64 [n, rank]."""
-    if np.prod(shape) * len(shape) * 8 > _MOST_KEPT_BYTES:
+    if math.prod(shape) * len(shape) * 8 > _MOST_KEPT_BYTES:
         return _all_places(shape)
     return _kept_places(shape).copy()
 
@@ -66,22 +75,17 @@ def lookup_ids(c: OpKernelConstruction) -> Compute:
             raise invalid_argument("Dense shape cannot be empty.")
         count = int(shape[0])
         check_shape((count,), dtypes.int64, device)
+        most = len(ids) + count
+        rows, distinct = np.empty(most, np.int32), np.empty(most, np.int64)
+        places, is_empty = np.empty(most, place_type), np.empty(count, np.bool_)
         indices, ids = np.ascontiguousarray(indices), np.ascontiguousarray(ids)
-        counts = np.zeros(count, np.int64)
-        bad = loops.count_valid(indices, ids, counts)
+        bad, size, found = loops.ready_ids(
+            indices, ids, int(default), rows, distinct, places, is_empty
+        )
         if bad >= 0:
             kept = indices[ids >= 0]
             raise row_outside(int((ids[:bad] >= 0).sum()), kept, count)
-        is_empty = counts == 0
-        rows = np.empty(len(ids) + count, np.int32)
-        filled = np.empty(len(rows), np.int64)
-        size = int(loops.fill(indices, ids, int(default), counts, rows, filled))
-        rows, filled = rows[:size], filled[:size]
-        slots = np.zeros(1 << (2 * size).bit_length(), np.int32)
-        distinct = np.empty(size, np.int64)
-        places = np.empty(size, place_type)
-        found = loops.find_distinct(filled, slots, distinct, places)
-        return rows, distinct[:found], places, is_empty
+        return rows[:size], distinct[:found], places[:size], is_empty
 
     return compute
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,10 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
         if np.ndim(default):
             raise invalid_argument("default_value should be a scalar.")
         check_shape(dims, dtype, device)
+        if validate and len(places) >= _MANY and given.dtype in _LOOP_TYPES:
+            dense = np.full(dims, default, given.dtype)
+            if _put_in_order(places, given, dense):
+                return dense
         if validate:
             at = check_order(places, np.array(dims, np.int64))
         elif are_inside(places, np.array(dims)):
@@ -65,6 +69,27 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
         return dense
 
     return compute
+
+
+# So many values are put by a loop; its Python is done with fewer as soon, and needed
+# for a moment only.
+_MANY: Final = 64
+_LOOP_TYPES: Final = frozenset(map(np.dtype, ("f4", "f8", "i4", "i8")))
+
+
+def _put_in_order(places: _Array, values: _Array, dense: _Array) -> bool:
+    """Whether all places are inside and in order; if not, not all values are put."""
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops.sparse import sparse
+
+    return bool(
+        sparse.put_in_order(
+            np.ascontiguousarray(places, np.int64),
+            np.ascontiguousarray(np.broadcast_to(values, len(places))),
+            np.array(dense.shape, np.int64),
+            dense.reshape(-1),
+        )
+    )
 
 
 def _dense_dims(shape: _Array) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ def _buckets(hashes: Callable[[Any], Any], count: int) -> Compute:
 
     def compute(value: Any) -> Any:
         found = hashes(value.reshape(-1)) % np.uint64(count)
-        return found.astype(np.int64).reshape(value.shape)[()]
+        return found.view(np.int64).reshape(value.shape)[()]
 
     return compute
 
@@ -97,7 +97,7 @@ def _row_hashes(rows: Any) -> Any:
     """The hash of each row of a matrix, uint64."""
     if rows.dtype != object:
         return fingerprints_at(even_spans(rows))
-    hashes = fingerprints64(rows.reshape(-1))
+    hashes = fingerprints64(rows.reshape(-1)).copy()
     if rows.shape[1] == 1:
         return hashes
     # Of several strings: the hash of their hashes, so that lengths count.

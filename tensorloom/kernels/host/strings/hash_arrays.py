@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tensorloom.kernels.host.strings import hashes as string_hashes
-from tensorloom.kernels.host.strings.spans import Spans, spans_of
+from tensorloom.kernels.host.strings.spans import Spans, kept_spans_of, spans_of
 
 _Hashes: TypeAlias = NDArray[np.uint64]
 
@@ -18,10 +18,16 @@ _FEW: Final = 20
 
 
 def fingerprints64(texts: Any) -> _Hashes:
-    """FarmHash's Fingerprint64 of each string of a list or an array, [n]."""
+    """FarmHash's Fingerprint64 of each string of a list or an array, [n].
+
+    It must not be changed: who hashes the same strings next may get it, too.
+    """
     if len(texts) < _FEW:
         return _one_by_one(texts, string_hashes.fingerprint64)
-    return fingerprints_at(spans_of(texts))
+    spans = kept_spans_of(texts)
+    if spans.fingerprints is None:
+        spans.fingerprints = fingerprints_at(spans)
+    return spans.fingerprints
 
 
 def fingerprints_at(spans: Spans) -> _Hashes:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +33,8 @@ class Spans:
     blob: Bytes  # all texts; eight bytes can be read from wherever a word ends
     starts: Ints  # where each word starts
     lengths: Ints  # of each word, in bytes
+    # FarmHash's of each, uint64, once somebody has asked for them.
+    fingerprints: NDArray[np.uint64] | None = field(default=None, init=False)
 
     def word(self, place: int) -> bytes:
         """One of the words."""
@@ -78,6 +81,41 @@ def _as_python() -> Iterator[None]:
     begin = time.perf_counter()
     yield
     background.spent(time.perf_counter() - begin)
+
+
+# Words whose spans are kept: a step looks at one feature in several columns. There are
+# so many batches of at most so many words and bytes.
+_KEPT_BATCHES: Final = 8
+_MOST_KEPT_WORDS: Final = 1 << 12
+_MOST_KEPT_BYTES: Final = 1 << 16
+_kept: deque[tuple[Any, Spans]] = deque(maxlen=_KEPT_BATCHES)
+
+
+def kept_spans_of(words: Any) -> Spans:
+    """As `spans_of`; of the same objects it gives the same spans for a while.
+
+    They must not be changed.
+    """
+    loops = _loops()
+    if loops is None or not isinstance(words, np.ndarray) or words.dtype != object:
+        return spans_of(words)
+    flat = np.ascontiguousarray(words).reshape(-1)
+    if not 0 < len(flat) <= _MOST_KEPT_WORDS:
+        return spans_of(flat)
+    # An object that is held has its address for itself.
+    first, last, address = flat[0], flat[-1], _address(flat)
+    for held, spans in tuple(_kept):
+        if (
+            held[0] is first
+            and held[-1] is last
+            and len(held) == len(flat)
+            and loops.are_same(address, _address(held), len(flat))
+        ):
+            return spans
+    spans = spans_of(flat)
+    if len(spans.blob) <= _MOST_KEPT_BYTES:
+        _kept.append((flat.copy(), spans))
+    return spans
 
 
 def spans_of(words: Any) -> Spans:

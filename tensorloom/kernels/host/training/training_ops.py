@@ -260,6 +260,13 @@ def apply_fused_sparse(c: OpKernelConstruction) -> Compute:
         if check_numbers is not None:
             check_numbers(numbers)
         with _locked(columns[0]):
+            if are_distinct and _are_tensors(columns[0]):
+                from tensorloom.kernels.torch.training import tensor_updates
+
+                if tensor_updates.update_in_loops(
+                    rule, columns, numbers, gradients, indices, attrs
+                ):
+                    return None if resource else columns[0]
             states = list(zip(*columns, strict=True))
             for state, gradient, at in zip(states, gradients, indices, strict=True):
                 check_ready(state, resource)
@@ -283,6 +290,13 @@ def apply_fused_sparse(c: OpKernelConstruction) -> Compute:
         return None if resource else columns[0]
 
     return compute
+
+
+def _are_tensors(variables: Sequence[Variable]) -> bool:
+    for variable in variables:
+        if variable.value is None or is_host(variable.value):
+            return False
+    return True
 
 
 def _check_summed(variable: Variable, indices: Any, gradient: Any) -> None:
@@ -323,10 +337,15 @@ def summed_rows(indices: Any, gradient: Any) -> tuple[Any, Any]:
 @contextlib.contextmanager
 def _locked(variables: Sequence[Variable]) -> Iterator[None]:
     """Holds their locks, taken in an order that no other update takes otherwise."""
-    with contextlib.ExitStack() as held:
+    held = []
+    try:
         for variable in sorted(variables, key=id):
-            held.enter_context(variable.lock)
+            variable.lock.acquire()
+            held.append(variable.lock)
         yield
+    finally:
+        for lock in reversed(held):
+            lock.release()
 
 
 def apply_fused(c: OpKernelConstruction, on_tensors: bool) -> Compute:

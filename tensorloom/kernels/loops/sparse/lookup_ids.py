@@ -86,3 +86,43 @@ def find_distinct(ids: Any, slots: Any, distinct: Any, places: Any) -> int:
             slots[place] = count
         places[i] = slots[place] - 1
     return count
+
+
+@loop
+def ready_ids(
+    indices: Any,
+    ids: Any,
+    default: int,
+    rows: Any,
+    distinct: Any,
+    places: Any,
+    is_empty: Any,
+) -> tuple[int, int, int]:
+    """All of the above in one call.
+
+    Args:
+      indices: int64 [n, 2].
+      ids: int64 [n].
+      default: what a row without valid ids gets.
+      rows: int32 [n + count], written: the row of each id.
+      distinct: int64 [n + count], written: the different ids.
+      places: int32 or int64 [n + count], written: where each id is among these.
+      is_empty: bool [count], written: whether a row has no valid id.
+
+    Returns:
+      (the position of the first id whose row is outside, or -1, how many ids there are
+      with the defaults, how many different ones).
+    """
+    counts = np.zeros(len(is_empty), np.int64)
+    bad = count_valid(indices, ids, counts)
+    if bad >= 0:
+        return bad, 0, 0
+    for row in range(len(counts)):
+        is_empty[row] = counts[row] == 0
+    filled = np.empty(len(rows), np.int64)
+    size = fill(indices, ids, default, counts, rows, filled)
+    room = 1
+    while room <= 2 * size:
+        room *= 2
+    slots = np.zeros(room, np.int32)
+    return -1, size, find_distinct(filled[:size], slots, distinct, places)

@@ -37,6 +37,34 @@ def number(indices: Any, shape: Any, places: Any) -> int:
 
 
 @loop
+def put_in_order(indices: Any, values: Any, shape: Any, dense: Any) -> bool:
+    """Puts values at their places, up to one that is outside or not behind the last.
+
+    Args:
+      indices: int64 [n, rank].
+      values: [n].
+      shape: int64 [rank].
+      dense: the elements of a tensor of that shape, row by row; written.
+
+    Returns:
+      Whether all values were put.
+    """
+    last = -1
+    for i in range(len(indices)):
+        place = 0
+        for axis in range(len(shape)):
+            index = indices[i, axis]
+            if index < 0 or index >= shape[axis]:
+                return False
+            place = place * shape[axis] + index
+        if place <= last:
+            return False
+        dense[place] = values[i]
+        last = place
+    return True
+
+
+@loop
 def merge(a: Any, b: Any, rows: Any, from_a: Any, from_b: Any) -> int:
     """The union of rows in order: how many there are. Equal ones become one.
 

@@ -125,6 +125,19 @@ def make(blob: Any, starts: Any, lengths: Any, objects: int) -> bool:
     return True
 
 
+@object_loop
+def are_same(objects: int, others: int, count: int) -> bool:
+    """Whether two arrays hold the same objects in the same order.
+
+    Args:
+      objects, others: the addresses of their addresses.
+    """
+    for i in range(count):
+        if _word_at(objects + 8 * i) != _word_at(others + 8 * i):
+            return False
+    return True
+
+
 def compile_all() -> None:
     """Compiles the loops, or reads their machine code."""
     words = np.array([b"a"], object)
@@ -134,3 +147,4 @@ def compile_all() -> None:
     measure(address, id(bytes), starts, lengths)
     copy(address, starts, lengths, blob)
     make(blob, starts, lengths, address)
+    are_same(address, address, 1)

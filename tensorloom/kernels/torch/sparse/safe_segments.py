@@ -33,12 +33,14 @@ def segments_or_zeros(c: OpKernelConstruction) -> Compute:
     divided = _division(divides)
 
     def compute(data: torch.Tensor, places: Any, rows: Any, is_zero: Any) -> Any:
-        _check_places(places, data.shape[0])
         if data.is_cpu:
             values = np.ascontiguousarray(data.numpy())
             out = np.zeros((len(is_zero), values.shape[1]), values.dtype)
-            loops.combine(out, values, places, rows, is_zero, divides)
+            bad = loops.combine(out, values, places, rows, is_zero, divides)
+            if bad >= 0:
+                raise _outside(places, bad, len(values))
             return torch.from_numpy(out)
+        _check_places(places, data.shape[0])
         at = to_tensor(places, data.device)
         sums = divided(sum_segments(data, rows, len(is_zero), indices=at), rows)
         return sums.masked_fill_(to_tensor(is_zero[:, None], data.device), 0)
@@ -58,18 +60,18 @@ def segments_or_zeros_grad(c: OpKernelConstruction) -> Compute:
     def compute(
         grad: torch.Tensor, places: Any, rows: Any, is_zero: Any, size: Any
     ) -> Any:
-        _check_places(places, int(size))
         if grad.shape[0] != len(is_zero):
             raise invalid_argument(
                 f"The gradient has {grad.shape[0]} rows, the lookup {len(is_zero)}"
             )
         if grad.is_cpu:
             values = np.ascontiguousarray(grad.numpy())
-            width = values.shape[1]
-            out = np.zeros((int(size), width), values.dtype)
-            part = np.empty(width, values.dtype)
-            loops.distribute(out, values, places, rows, is_zero, divides, part)
+            out = np.zeros((int(size), values.shape[1]), values.dtype)
+            bad = loops.distribute(out, values, places, rows, is_zero, divides)
+            if bad >= 0:
+                raise _outside(places, bad, len(out))
             return torch.from_numpy(out)
+        _check_places(places, int(size))
         kept = grad.masked_fill(to_tensor(is_zero[:, None], grad.device), 0)
         at = to_tensor(rows, grad.device)
         return sum_segments(divided(kept, rows), places, int(size), indices=at)
@@ -93,6 +95,10 @@ def _division(divides: int) -> Callable[[torch.Tensor, Any], torch.Tensor]:
 def _check_places(places: Any, size: int) -> None:
     if not are_inside(places, size):
         bad = int(np.flatnonzero((places < 0) | (places >= size))[0])
-        raise invalid_argument(
-            f"Bad: indices[{bad}] == {places[bad]} out of range [0, {size})"
-        )
+        raise _outside(places, bad, size)
+
+
+def _outside(places: Any, bad: int, size: int) -> Exception:
+    return invalid_argument(
+        f"Bad: indices[{bad}] == {places[bad]} out of range [0, {size})"
+    )

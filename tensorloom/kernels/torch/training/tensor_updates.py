@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from tensorloom.kernels.host.indexing.stable_order import stable_order, starts_of_runs
+from tensorloom.kernels.host.state.array_scatter import are_inside
 from tensorloom.kernels.host.training.array_updates import (
     distinct_parts,
     update_array_rows,
@@ -31,6 +32,7 @@ from tensorloom.kernels.torch.reductions.segment_sums import sum_segments
 from tensorloom.kernels.torch.state.row_batches import Formula, update_batches
 from tensorloom.kernels.torch.state.variable_value import (
     exclusive,
+    held_array,
     is_host,
     to_host,
     to_tensor,
@@ -368,6 +370,80 @@ def update_all_rows(
             variable.value = tensor
     for variable, tensor in hosted:
         variable.value = to_host(tensor)
+
+
+def update_in_loops(
+    rule: str,
+    columns: Sequence[Sequence[Variable]],
+    numbers: Sequence[Any],
+    gradients: Sequence[Any],
+    indices: Sequence[Any],
+    attrs: Mapping[str, Any],
+) -> bool:
+    """Updates rows of all variables, none twice, by a loop for each.
+
+    That takes less than to take rows out and to put them back, but wants small tables
+    on the CPU, and a rule that there is a loop for.
+
+    Returns:
+      Whether it did. If not, nothing was changed: `update_all_rows` does it, or finds
+      what is wrong.
+    """
+    if rule != "Adagrad" or not attrs["update_slots"]:
+        return False
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops.training.row_updates import adagrad_rows
+
+    states = list(zip(*columns, strict=True))
+    rows = []
+    for state, gradient, at in zip(states, gradients, indices, strict=True):
+        if not _suits_loop(state, gradient):
+            return False
+        places, values = to_host(at), to_host(gradient)
+        if len(places) != len(values) or not are_inside(places, len(state[0].value)):
+            return False
+        rows.append((places, np.ascontiguousarray(values).reshape(len(places), -1)))
+    rate = rows[0][1].dtype.type(numbers[0])
+    for (variable, accum), (places, values) in zip(states, rows, strict=True):
+        tensor = exclusive(variable)
+        try:
+            slot = exclusive(accum, variable)
+            try:
+                adagrad_rows(_matrix(tensor), _matrix(slot), places, values, rate)
+            finally:
+                accum.value = slot
+        finally:
+            variable.value = tensor
+    return True
+
+
+def _suits_loop(state: Sequence[Variable], gradient: Any) -> bool:
+    """Whether a variable and its slots are alike, and fit the gradient, on the CPU."""
+    shape: Any = None
+    for variable in state:
+        value = variable.value
+        if (
+            value is None
+            or is_host(value)
+            or not value.is_cpu
+            or value.dtype not in _HOST_FLOATS
+            or not value.is_contiguous()
+        ):
+            return False
+        if shape is None:
+            shape = value.shape
+        elif value.shape != shape:
+            return False
+    size = math.prod(gradient.shape)
+    return (
+        0 < size <= _HOST_ELEMENTS and bool(shape) and gradient.shape[1:] == shape[1:]
+    )
+
+
+def _matrix(tensor: torch.Tensor) -> Any:
+    """The memory of a contiguous tensor with elements, a row for each of its rows."""
+    array = held_array(tensor)
+    return array if array.ndim == 2 else array.reshape(len(array), -1)
 
 
 def _formula_of_rows(

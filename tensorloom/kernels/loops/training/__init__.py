@@ -1,0 +1,4 @@
+"""Updates by the rules of optimizers.
+
+Loops that numba compiles.
+"""
