@@ -53,9 +53,8 @@ def pack(items: Sequence[Item], compression: str = "") -> tuple[Fields, bytes]:
     content = b"".join(buffers)
     if compression != SNAPPY:
         return {"elements": layout}, content
-    return {"elements": layout, "compression": SNAPPY}, input_service.snappy().compress(
-        content
-    )
+    content = input_service.snappy().compress(content)
+    return {"elements": layout, "compression": SNAPPY}, content
 
 
 def _is_list(value: Any) -> bool:
