@@ -54,7 +54,11 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
         if np.ndim(default):
             raise invalid_argument("default_value should be a scalar.")
         check_shape(dims, dtype, device)
-        if validate and len(places) >= _MANY and given.dtype in _LOOP_TYPES:
+        if (
+            validate
+            and _MANY <= len(places) <= math.prod(dims) <= _MOST
+            and given.dtype in _LOOP_TYPES
+        ):
             dense = np.full(dims, default, given.dtype)
             if _put_in_order(places, given, dense):
                 return dense
@@ -74,6 +78,8 @@ def sparse_to_dense(c: OpKernelConstruction) -> Compute:
 # So many values are put by a loop; its Python is done with fewer as soon, and needed
 # for a moment only.
 _MANY: Final = 64
+# Into so many elements, so that nobody waits until the loop is compiled.
+_MOST: Final = 1 << 13
 _LOOP_TYPES: Final = frozenset(map(np.dtype, ("f4", "f8", "i4", "i8")))
 
 

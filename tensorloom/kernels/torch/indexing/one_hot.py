@@ -19,6 +19,8 @@ from tensorloom.kernels.torch.array.bits import as_signed
 from tensorloom.kernels.torch.state.variable_value import tensors_for
 
 _NUMPY_TYPES = frozenset([dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64])
+# Elements up to which nobody waits for a loop to be compiled: Python serves so long.
+_IN_LOOP = 1 << 15
 
 
 def _rows(indices: Any, size: int, on: torch.Tensor, off: torch.Tensor) -> Any:
@@ -29,10 +31,31 @@ def _rows(indices: Any, size: int, on: torch.Tensor, off: torch.Tensor) -> Any:
     on_value, off_value = on.numpy()[()], off.numpy()[()]
     shape = (*indices.shape, size)
     out = np.full(shape, off_value) if off_value else np.zeros(shape, off_value.dtype)
-    if out.size:
-        numbers = np.ascontiguousarray(indices).reshape(-1)
+    if not out.size:
+        return out
+    numbers = np.ascontiguousarray(indices).reshape(-1)
+    if out.size <= _IN_LOOP:
         hot_rows.put_hot(numbers, on_value, out.reshape(-1, size))
+        return out
+    (rows,) = ((numbers >= 0) & (numbers < size)).nonzero()
+    out.reshape(-1, size)[rows, numbers[rows]] = on_value
     return out
+
+
+def _count(numbers: Any, out: Any) -> None:
+    """out[i, numbers[i, j]] += 1 for each j; out is [n, depth]."""
+    # Loaded here: it takes some tenths of a second.
+    from tensorloom.kernels.loops.indexing import hot_rows
+
+    width = out.shape[1] + numbers.shape[1]
+    if width <= _IN_LOOP // 16:
+        step = _IN_LOOP // width
+        for begin in range(0, len(out), step):
+            end = begin + step
+            hot_rows.count_hot(numbers[begin:end], out[begin:end])
+        return
+    rows, places = ((numbers >= 0) & (numbers < out.shape[1])).nonzero()
+    np.add.at(out, (rows, numbers[rows, places]), 1)
 
 
 @kernel("OneHot", host_inputs=("depth",))
@@ -62,9 +85,6 @@ def _one_hot(c: OpKernelConstruction) -> Compute:
 @kernel("_CountedHot", host_inputs=("indices", "depth"))
 def _counted_hot(c: OpKernelConstruction) -> Compute:
     """Counts in host memory: their columns are few, and the numbers come from there."""
-    # Loaded here: it takes some tenths of a second.
-    from tensorloom.kernels.loops.indexing import hot_rows
-
     dtype, device = c["T"], c.device
     numpy_type, as_tensor = dtype.np_dtype, tensors_for(c)
     one = np.ones((), numpy_type)
@@ -77,7 +97,7 @@ def _counted_hot(c: OpKernelConstruction) -> Compute:
         if indices.size and size:
             numbers = np.ascontiguousarray(indices)
             numbers = numbers.reshape(-1, numbers.shape[-1])
-            hot_rows.count_hot(numbers, out.reshape(-1, size))
+            _count(numbers, out.reshape(-1, size))
         return as_tensor(out)
 
     return compute
