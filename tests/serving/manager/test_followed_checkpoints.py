@@ -181,7 +181,7 @@ def test_a_large_increment_is_put_in_memory_beside(
     _export(tmp_path / "1", str(training.checkpoints), places=2)
     servable = load(0.0)
     (followed,) = looks
-    monkeypatch.setattr(followed_state, "_FEW_ROWS", 0)
+    monkeypatch.setattr(followed_state, "_FEW_ROWS", -1)  # also what has none
     free = 1 << 40 if has_room else 0
     monkeypatch.setattr(followed_state, "available_bytes", lambda: free)
     while_steps_wait: list[str] = []
