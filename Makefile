@@ -149,6 +149,10 @@ gpu-check: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.dev) ## GPU kerne
 docs: $(VENV)/.dev ## write the generated pages of docs/
 	$(BIN)/python tools/compatibility_page.py docs/compatibility.md
 
+.PHONY: figures
+figures: $(VENV)/.dev ## write docs/figures.md and README's table of a run; JSON='FILES of bench'
+	PYTHONPATH=. $(BIN)/python tools/figures_page.py $(JSON)
+
 .PHONY: docs-site
 docs-site: $(VENV)/.dev ## all pages and the reference as a site: build/docs-site/site
 	$(INSTALL) -e '.[docs]'

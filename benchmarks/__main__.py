@@ -136,7 +136,8 @@ def main(arguments: list[str]) -> int:
         }.items()
         if pattern.search(name)
     ]
-    console.print(this_machine(), highlight=False)
+    machine = this_machine()
+    console.print(machine, highlight=False)
     suite = Suite(systems, options.repeats)
     rows = []
     with Progress(console=console, transient=True) as progress:
@@ -148,7 +149,7 @@ def main(arguments: list[str]) -> int:
     suite.close()
     print_rows(rows, console)
     if options.json:
-        write_json(rows, options.json)
+        write_json(rows, machine, options.json)
     return 0
 
 

@@ -116,7 +116,7 @@ def _mark(row: Row) -> str:
     return "[green]pass[/green]" if measured <= most else "[red]miss[/red]"
 
 
-def write_json(rows: list[Row], path: Path) -> None:
-    """Writes the rows; times are seconds."""
-    text = json.dumps([row.as_json() for row in rows], indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+def write_json(rows: list[Row], machine: str, path: Path) -> None:
+    """Writes the rows of a run on `machine`; times are seconds."""
+    run = {"machine": machine, "rows": [row.as_json() for row in rows]}
+    path.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")

@@ -56,8 +56,10 @@ def test_table_marks_what_passes_and_says_what_failed() -> None:
 
 def test_json_has_the_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
-    write_json([ROW], path)
-    (row,) = json.loads(path.read_text(encoding="utf-8"))
+    write_json([ROW], "a processor", path)
+    run = json.loads(path.read_text(encoding="utf-8"))
+    assert run["machine"] == "a processor"
+    (row,) = run["rows"]
     assert row["workload"] == "null step"
     assert (row["ours"], row["tensorflow"], row["target"]) == (5e-6, 5e-5, 0.15)
 
