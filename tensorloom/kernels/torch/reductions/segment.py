@@ -208,7 +208,12 @@ def _check_indices(data: torch.Tensor, indices: Any) -> None:
 def divisor(ids: torch.Tensor, rows: int, root: bool, rank: int) -> torch.Tensor:
     """How many of the ids there are of each row, at least one; or the root of that."""
     counts = _counts(ids, rows, rank).clamp_(min=1)
-    return counts.double().sqrt() if root else counts
+    if not root:
+        return counts
+    if counts.is_cpu:
+        # Torch's root is not the nearest number on each processor.
+        return torch.from_numpy(np.sqrt(counts.numpy()))
+    return counts.double().sqrt()
 
 
 def _sparse_segments(op: str, kind: str) -> None:
