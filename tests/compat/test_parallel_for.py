@@ -50,6 +50,51 @@ def test_jacobians() -> None:
     np.testing.assert_allclose(b, [expected[i, :, i] for i in range(2)])
 
 
+def _scan(x: Any) -> Any:
+    return tf.scan(lambda total, value: total * value, x)
+
+
+def _rnn(x: Any) -> Any:
+    cell = tf.nn.rnn_cell.BasicRNNCell(1)
+    outputs, _ = tf.nn.dynamic_rnn(cell, x[None, :, None], dtype=tf.float32)
+    return tf.reshape(outputs, [-1])
+
+
+def _written(x: Any) -> Any:
+    array = tf.TensorArray(tf.float32, size=3)
+
+    def body(j: Any, array: Any) -> Any:
+        return j + 1, array.write(j, x[0] * tf.cast(j, tf.float32))
+
+    return tf.while_loop(lambda j, _: j < 3, body, (0, array))[1].stack()
+
+
+@pytest.mark.parametrize("function", [_scan, _rnn, _written])
+@pytest.mark.parametrize("is_v2", [False, True])
+@pytest.mark.filterwarnings("ignore:Converting sparse IndexedSlices")
+def test_gradients_of_a_loop_outside_are_each_iteration_s_own(
+    function: Any, is_v2: bool
+) -> None:
+    """Arrays of gradients would add those of all iterations up."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        if is_v2:
+            tf.enable_control_flow_v2()
+        try:
+            x = tf.constant([1.0, 2.0, 3.0])
+            y = function(x)
+            rows = [tf.gradients(y[i], x)[0] for i in range(3)]
+            whole = parallel_for.jacobian(y, x)
+            mapped = tf.vectorized_map(
+                lambda i: tf.gradients(tf.gather(y, i), x)[0], tf.range(3)
+            )
+            session.run(tf.global_variables_initializer())
+            found, again, expected = session.run([whole, mapped, rows])
+        finally:
+            tf.disable_control_flow_v2()
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(again, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("shape", "default", "dense"),
     [

@@ -146,10 +146,16 @@ class ConcreteFunction(SavedFunctionBase):
             ]
         )
 
-    def call_flat(self, arguments: Sequence[Tensor]) -> Any:
-        """Adds a call with flat arguments; gives what the Python function returned."""
+    def call_flat(
+        self, arguments: Sequence[Tensor], captured: Sequence[Tensor] | None = None
+    ) -> Any:
+        """Adds a call with flat arguments; gives what the Python function returned.
+
+        `captured`: instead of the tensors that it captures.
+        """
+        captured = self.captured_inputs if captured is None else captured
         with control_dependencies(self._control_captures()):
-            return self.call_with_captures(arguments, self.captured_inputs)
+            return self.call_with_captures(arguments, captured)
 
     def call_with_captures(
         self, arguments: Sequence[Tensor], captured: Sequence[Tensor]

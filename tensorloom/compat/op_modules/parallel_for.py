@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tensorloom.client.control_flow.map_fn import map_fn
+from tensorloom.client.control_flow.vectorized_map import call_in_iteration
 from tensorloom.client.functions.concrete_function import trace
 from tensorloom.client.gradients.gradients import gradients
 from tensorloom.framework.graph.operation import Operation
@@ -56,7 +57,7 @@ def pfor(
     if any(kept):
         numbers = math_ops.range(convert_to_tensor(iters, dtypes.int32))
         stacked = map_fn(
-            lambda number: function.call_flat([number]),
+            lambda number: call_in_iteration(function, [number]),
             numbers,
             dtype=function.output_dtypes,
             parallel_iterations=parallel_iterations,

@@ -46,6 +46,13 @@ def _grad_shape(c: InferenceContext) -> list[TensorShape]:
     return [_HANDLE, SCALAR]
 
 
+def _same_array(c: InferenceContext) -> list[TensorShape]:
+    data = c.handle_data(0)
+    if data is not None:
+        c.set_output_handle_data(0, data)
+    return [_HANDLE]
+
+
 def _write_shape(c: InferenceContext) -> TensorShape:
     c.with_rank(1, 0)
     c.with_rank(3, 0)
@@ -118,6 +125,15 @@ register_op(
     gradient=NOT_DIFFERENTIABLE,
     stateful=True,
     doc="A new array of tensors.",
+)
+register_op(
+    "_TensorArrayInIteration",
+    inputs=["handle: resource"],
+    outputs=["output: resource"],
+    shape_fn=_same_array,
+    gradient=NOT_DIFFERENTIABLE,
+    stateful=True,
+    doc="The same array, with gradients of its own.",
 )
 register_op(
     "TensorArrayGradV3",

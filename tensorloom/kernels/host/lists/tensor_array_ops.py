@@ -66,6 +66,12 @@ def tensor_array(c: OpKernelConstruction) -> Compute:
     return compute
 
 
+@host_kernel("_TensorArrayInIteration", large=True)
+def tensor_array_in_iteration(c: OpKernelConstruction) -> Compute:
+    """The same array, with gradients of its own."""
+    return lambda handle: handle.in_iteration()
+
+
 @host_kernel([*versions("Grad"), "TensorArrayGradWithShape"], large=True)
 def tensor_array_grad(c: OpKernelConstruction) -> Compute:
     """The array of gradients beside an array."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -272,6 +273,13 @@ class TensorArrayResource(Resource):
             if not self.element_shape.is_fully_defined():
                 found._shapes = self._written_shapes(prepend)
         return found
+
+    def in_iteration(self) -> TensorArrayResource:
+        """The same elements, with other arrays of gradients."""
+        self._check_open()
+        same = copy.copy(self)
+        same._gradients = {}
+        return same
 
     def _written_shapes(self, prepend: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
         shapes = {index: (*prepend, *shape) for index, shape in self._shapes.items()}
