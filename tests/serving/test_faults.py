@@ -172,7 +172,7 @@ _GZIP = {"content_encoding": "gzip"}
             id="length",
         ),
         pytest.param(
-            _shape_request(1 << 40), _MESSAGE, 400, "than an input may", id="repeated"
+            _shape_request(1 << 40), _MESSAGE, 400, "may not stand for", id="repeated"
         ),
         pytest.param(
             _shape_request(1 << 62, 1 << 62), _MESSAGE, 400, "too many", id="overflow"

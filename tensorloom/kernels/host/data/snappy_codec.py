@@ -7,7 +7,6 @@ import numpy as np
 from tensorloom.framework.errors import invalid_argument
 from tensorloom.framework.runtime import input_service
 from tensorloom.framework.types.varint import decode_varint, encode_varint
-from tensorloom.kernels.loops.strings import snappy as loops
 
 # A copy of 64 bytes takes 3: no block can grow by more.
 _MAX_GROWTH = 22
@@ -18,6 +17,9 @@ class _Codec:
 
     def compress(self, data: bytes) -> bytes:
         """A block."""
+        # Loaded here: it takes some tenths of a second.
+        from tensorloom.kernels.loops.strings import snappy as loops
+
         given = np.frombuffer(data, np.uint8)
         made = np.empty(32 + len(data) + len(data) // 6, np.uint8)
         size = loops.compress(given, made, np.full(1 << 14, -1, np.int64))
@@ -25,6 +27,8 @@ class _Codec:
 
     def decompress(self, data: bytes) -> bytes:
         """The contents of a block."""
+        from tensorloom.kernels.loops.strings import snappy as loops
+
         try:
             size, begin = decode_varint(data, 0)
         except IndexError:
