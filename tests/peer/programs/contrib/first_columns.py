@@ -54,5 +54,7 @@ outputs = [
 gradients = tf.gradients([tf.reduce_sum(o * o) for o in outputs], [x, y] + tf.trainable_variables())
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
+    for v in tf.trainable_variables():  # away from bounds: there the last bit of a root decides which gradients pass
+        v.load(sess.run(v) + np.float32(0.01), sess)
     values = sess.run(outputs + gradients)
 result = [values, [v.name for v in tf.global_variables()], [t.name for t in tf.get_collection(tf.GraphKeys.ACTIVATIONS)]]
