@@ -34,8 +34,10 @@ WIDER = {
     "text/char_lstm": 2e-4,  # 160 characters, each written from the state before
     # A last digit decides between two levels of a quantized number.
     "contrib/quantization_aware": 5e-3,
-    # Small batches, normalized by their own moments in each of many layers.
+    # Small batches, normalized by their own moments: each processor rounds convolutions
+    # its own way.
     "contrib/slim_resnet": 5e-3,
+    "images/convolutional": 5e-3,
 }
 # In TensorFlow the draws of `shuffle_batch` depend on which thread is faster.
 ARGUMENTS = {"inputs/queue_runners": ["--nomix"]}
