@@ -120,6 +120,20 @@ def test_what_was_made_of_host_memory_comes_back() -> None:
     np.testing.assert_array_equal(x, 0)  # the feed is the caller's
 
 
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Piece]:
+    """The pieces that are made from here on, in their order."""
+    pieces: list[Piece] = []
+    start = Piece.__init__
+
+    def note(self: Piece, *args: Any, **options: Any) -> None:
+        pieces.append(self)
+        start(self, *args, **options)
+
+    monkeypatch.setattr(Piece, "__init__", note)
+    return pieces
+
+
 @pytest.mark.parametrize(
     ("reduce", "rows", "is_on_host"),
     [
@@ -129,15 +143,8 @@ def test_what_was_made_of_host_memory_comes_back() -> None:
     ],
 )
 def test_few_integers_of_tensors_go_on_in_host_memory(
-    monkeypatch, reduce: Any, rows: int, is_on_host: bool
+    made: list[Piece], reduce: Any, rows: int, is_on_host: bool
 ) -> None:
-    made: list[Piece] = []
-    start = Piece.__init__
-    monkeypatch.setattr(
-        Piece,
-        "__init__",
-        lambda self, *a, **k: made.append(self) or start(self, *a, **k),
-    )
     values = np.random.RandomState(0).randn(rows, 200).astype(F)
     with tf.Graph().as_default(), tf.Session() as sess:
         found = reduce(tf.get_variable("v", initializer=values), 1)
@@ -204,15 +211,8 @@ def test_gathered_rows_do_not_change_with_the_variable(use_resource: bool) -> No
     [("float32", 60, True), ("float32", 70, False), ("string", 70, True)],
 )
 def test_element_of_a_list_is_where_its_size_belongs(
-    monkeypatch, dtype: str, side: int, is_on_host: bool
+    made: list[Piece], dtype: str, side: int, is_on_host: bool
 ) -> None:
-    made: list[Piece] = []
-    start = Piece.__init__
-    monkeypatch.setattr(
-        Piece,
-        "__init__",
-        lambda self, *a, **k: made.append(self) or start(self, *a, **k),
-    )
     kind, shape = tf.as_dtype(dtype), [side, side]
     with tf.Graph().as_default(), tf.Session() as sess:
         x = tf.placeholder(kind, shape)
@@ -248,16 +248,9 @@ def test_strings_beside_numbers_stay_on_the_host() -> None:
 @pytest.mark.parametrize("use_resource", [False, True])
 @pytest.mark.parametrize(("columns", "is_on_host"), [(64, True), (5000, False)])
 def test_small_variables_are_read_by_host_kernels(
-    monkeypatch, use_resource: bool, columns: int, is_on_host: bool
+    made: list[Piece], use_resource: bool, columns: int, is_on_host: bool
 ) -> None:
     """What they compute with is as it was, whatever happens to the variable."""
-    made: list[Piece] = []
-    start = Piece.__init__
-    monkeypatch.setattr(
-        Piece,
-        "__init__",
-        lambda self, *a, **k: made.append(self) or start(self, *a, **k),
-    )
     with tf.Graph().as_default(), tf.Session() as sess:
         x = tf.placeholder(tf.float32, [None, 8])
         w = tf.get_variable(
